@@ -85,40 +85,52 @@ cdef inline void take_step(const Network *n, const int32_t *window, int32_t othe
     add_to_word(n, other, s.slope_other, rate.words)
 
 
-cdef inline float margin_loss(const Network *n, const int32_t *window, int32_t other, Scratch *s) noexcept nogil:
-    """1 - f(window) + f(the window that ends with ``other``)."""
+cdef inline float score_window(const Network *n, const int32_t *window, Scratch *s) noexcept nogil:
+    """f(window); fills ``x``, ``context`` and ``right``."""
     cdef size_t context = (n.window - 1) * n.dim
     gather(n, window, n.window, s.x)
-    gather(n, &other, 1, s.other)
     memcpy(s.context, n.bias, n.width * sizeof(float))
     vwl_add_inputs(n.inputs, s.x, context, n.width, s.context)
     hidden_units(n, s.context, s.x + context, s.right)
+    return vwl_product(n.output, s.right, n.width)
+
+
+cdef inline float score_other(const Network *n, int32_t other, Scratch *s) noexcept nogil:
+    """f(the window of ``score_window`` with ``other`` in place of its last word); fills ``other`` and ``wrong``."""
+    gather(n, &other, 1, s.other)
     hidden_units(n, s.context, s.other, s.wrong)
-    return <float>1 - vwl_product(n.output, s.right, n.width) + vwl_product(n.output, s.wrong, n.width)
+    return vwl_product(n.output, s.wrong, n.width)
 
 
 cdef inline uint64_t below(uint64_t bits, size_t limit) noexcept nogil:
     return <uint64_t>(unit_interval(bits) * <double>limit)
 
 
-cdef int run_steps(const Network *n, const int32_t *text, const int64_t *begin, size_t windows, size_t known, uint64_t key,
-                   uint64_t *step, uint64_t last, const Rates *rate, const volatile uint8_t *stop, Scratch *s,
+cdef int run_steps(const Network *n, const int32_t *text, const int64_t *begin, size_t windows, size_t known, size_t draws,
+                   uint64_t key, uint64_t *step, uint64_t last, const Rates *rate, const volatile uint8_t *stop, Scratch *s,
                    double *total) noexcept nogil:
     cdef const int32_t *window
     cdef int32_t other
-    cdef float loss
+    cdef float right, loss
+    cdef uint64_t bits
+    cdef size_t drawn
     while step[0] < last:
         if unlikely(stop[0]):
             return STOPPED
         window = text + begin[below(mix64(key + 2 * step[0]), windows)]
-        other = <int32_t>below(mix64(key + 2 * step[0] + 1), known)
-        loss = margin_loss(n, window, other, s)
-        if unlikely(not isfinite(loss)):
-            return UNSTABLE
-        if loss > 0:
-            total[0] += loss
-            if other != window[n.window - 1]:
+        right = score_window(n, window, s)
+        bits = mix64(key + 2 * step[0] + 1)
+        for drawn in range(1, draws + 1):
+            other = <int32_t>below(bits, known)
+            loss = <float>1 - right + score_other(n, other, s)
+            if unlikely(not isfinite(loss)):
+                return UNSTABLE
+            if drawn == 1 and loss > 0:
+                total[0] += loss
+            if loss > 0 and other != window[n.window - 1]:
                 take_step(n, window, other, rate, s)
+                break
+            bits = mix64(bits + drawn)
         step[0] += 1
     return OK
 
@@ -163,12 +175,14 @@ cdef int check_windows(const int32_t[::1] text, const int64_t[::1] begin, size_t
     return 0
 
 
-def learn(network, const int32_t[::1] text, const int64_t[::1] begin, size_t known, uint64_t key, uint64_t first, uint64_t last,
-          float rate, float layer_rate, const uint8_t[::1] stop, double total=0):
-    """Take the steps ``[first, last)``: each draws a window ``text[begin[i]:begin[i] + n]`` and one of the first ``known`` words.
+def learn(network, const int32_t[::1] text, const int64_t[::1] begin, size_t known, size_t draws, uint64_t key, uint64_t first,
+          uint64_t last, float rate, float layer_rate, const uint8_t[::1] stop, double total=0):
+    """Take the steps ``[first, last)``: each draws a window ``text[begin[i]:begin[i] + n]`` and up to ``draws`` of the first
+    ``known`` words, until one misses the margin and is learned from (Weston, Bengio and Usunier, IJCAI 2011, section 3).
 
     What is drawn depends on ``key`` and the number of the step alone. Returns ``(status, step, loss)``: OK, or UNSTABLE or
-    STOPPED and the step at which the run ended; the sum of the losses, those before in ``total``. Raises ValueError, MemoryError.
+    STOPPED and the step at which the run ended; the sum of the losses of the first words drawn, those before in ``total``.
+    Raises ValueError, MemoryError.
     """
     cdef Network n
     cdef Scratch s
@@ -181,7 +195,7 @@ def learn(network, const int32_t[::1] text, const int64_t[::1] begin, size_t kno
     open_scratch(&n, &s)
     rates.words, rates.layers = rate, layer_rate
     with nogil:
-        status = run_steps(&n, &text[0], &begin[0], begin.shape[0], known, key, &first, last, &rates, &stop[0], &s, &total)
+        status = run_steps(&n, &text[0], &begin[0], begin.shape[0], known, draws, key, &first, last, &rates, &stop[0], &s, &total)
     free(s.x)
     return status, first, total
 

@@ -68,6 +68,17 @@ def test_files_pipes_and_models_give_the_same_bytes(data, vwlite, monkeypatch):
     assert (data / "whole").read_bytes() != (data / "other").read_bytes()
 
 
+def test_several_draws_are_kept_and_gone_on_with(data, vwlite):
+    vwlite("lm", "train", "text", *SMALL, "-f", "usual")
+    vwlite("lm", "train", "text", *SMALL, "-f", "one", "--draws", "1")
+    assert (data / "usual").read_bytes() == (data / "one").read_bytes()
+    vwlite("lm", "train", "text", *SMALL, "-f", "whole", "--draws", "5", "--passes", "3")
+    vwlite("lm", "train", "text", *SMALL, "-f", "parts", "--draws", "5")
+    vwlite("lm", "train", "text", "-i", "parts", "-f", "parts", "--passes", "2", "--quiet")
+    assert (data / "whole").read_bytes() == (data / "parts").read_bytes() != (data / "usual").read_bytes()
+    assert LmModel.load("parts").config.draws == 5 and "draws" not in LmModel.load("usual").config.kept()
+
+
 def test_a_byte_order_mark_is_no_word(data, vwlite):
     text = b"the cat sat on the mat\n" * 9
     (data / "plain").write_bytes(text)

@@ -55,6 +55,11 @@ class Network:
                 array -= by * slope
         return max(loss, 0)
 
+    def first_violating(self, window, others):
+        """The first word that misses the margin and is not the last one (WSABIE, section 3); else the last of them."""
+        missing = (one for one in others if one != window[-1] and self.loss(window, one) > 0)
+        return next(missing, others[-1])
+
     def rank(self, window):
         """Of the last word among all, 1 the best; words of the same score share the mean of their ranks."""
         scores = [self.score([*window[:-1], word]) for word in range(len(self.e))]
@@ -62,11 +67,13 @@ class Network:
         return 1 + sum(one > right for one in scores) + sum(one == right for one in scores) / 2
 
 
-def drawn(key, step, windows, known):
-    """The numbers of the window and of the word that a step draws."""
-    return [
-        int(unit_interval(mix64(key + 2 * step + part & MASK)) * limit) for part, limit in enumerate((windows, known))
-    ]
+def drawn(key, step, windows, known, draws=1):
+    """The numbers of the window and of the words that a step may draw."""
+    at, bits = (mix64(key + 2 * step + part & MASK) for part in range(2))
+    chain = [bits]
+    for number in range(1, draws):
+        chain.append(mix64(chain[-1] + number & MASK))
+    return [int(unit_interval(at) * windows), *(int(unit_interval(bits) * known) for bits in chain)]
 
 
 def tokens(line):

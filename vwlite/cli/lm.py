@@ -43,10 +43,10 @@ def train(**arguments: Any) -> int:
     vwlite lm train text.txt.gz -i model -f model
 
     The score of a window, f(s) = u tanh(A [vectors of its words] + b), is to be larger by 1 than that of the window
-    with a random word in place of its last one. Each step draws a window and such a word. Windows do not go over the
-    ends of lines. With --curriculum N the first pass takes windows of the N most frequent words alone and draws from
-    these, the second those of 2N, and so on; all passes take as many steps. -i goes on: after a pass with -i the model
-    is the one that two passes at once give.
+    with a random word in place of its last one. Each step draws a window and such a word, with --draws N up to N until
+    one misses the margin. Windows do not go over the ends of lines. With --curriculum N the first pass takes windows of
+    the N most frequent words alone and draws from these, the second those of 2N, and so on; all passes take as many
+    steps. -i goes on: after a pass with -i the model is the one that two passes at once give.
     """
     from vwlite.cli.runs.solve import solve
     from vwlite.solvers.lm.solver import Lm

@@ -28,24 +28,28 @@ def text_of(words, size, seed):
     return np.random.default_rng(seed).integers(0, words, size).astype(np.int32)
 
 
-def learn(made, text, begin, known, key, first, last, rates=(0.1, 0.05), total=0):
-    return window_network.learn(made, text, begin, known, key, first, last, *rates, STOP, total)
+def learn(made, text, begin, known, key, first, last, rates=(0.1, 0.05), total=0, draws=1):
+    return window_network.learn(made, text, begin, known, draws, key, first, last, *rates, STOP, total)
 
 
-@given(SHAPES, st.integers(0, 2**64 - 1), st.integers(0, 2**40), st.data())
-def test_steps_are_the_twins(shape, key, first, data):
+@given(SHAPES, st.integers(0, 2**64 - 1), st.integers(0, 2**40), st.integers(1, 5), st.data())
+def test_steps_are_the_twins(shape, key, first, draws, data):
     window, _, hidden, words = shape
     made = network(*shape)
     by_formula = twin(made, hidden)
     text, begin = text_of(words, 40, key), np.arange(0, 40 - window, 3)
     known = data.draw(st.integers(1, words))
     text = np.minimum(text, known - 1).astype(np.int32)
-    status, step, total = learn(made, text, begin, known, key, first, first + 12)
+    made.output *= 4  # so that some words miss the margin and others do not
+    by_formula.u *= 4
+    status, step, total = learn(made, text, begin, known, key, first, first + 12, draws=draws)
     assert (status, step) == (STATUS["OK"], first + 12)
     losses = 0
     for number in range(first, first + 12):
-        at, other = drawn(key, number, len(begin), known)
-        losses += by_formula.step(text[begin[at] : begin[at] + window].tolist(), other, 0.1, 0.05)
+        at, *others = drawn(key, number, len(begin), known, draws)
+        of = text[begin[at] : begin[at] + window].tolist()
+        losses += max(by_formula.loss(of, others[0]), 0)
+        by_formula.step(of, by_formula.first_violating(of, others), 0.1, 0.05)
     assert total == pytest.approx(losses, rel=1e-3, abs=1e-3)
     actual = made.words, made.inputs[:, :hidden], made.bias[:hidden], made.output[:hidden]
     for one, wanted in zip(actual, by_formula.arrays, strict=True):
@@ -95,11 +99,11 @@ def test_words_of_the_same_score_share_a_rank():
 @given(st.lists(st.integers(0, 50), max_size=3))
 def test_what_is_learned_does_not_depend_on_where_calls_end(cuts):
     one, other, text, begin = network(3, 5, 9, 7), network(3, 5, 9, 7), text_of(7, 60, 1), np.arange(50)
-    _, _, total = learn(one, text, begin, 7, 5, 0, 50)
+    _, _, total = learn(one, text, begin, 7, 5, 0, 50, draws=3)
     ends = sorted([*cuts, 50])
     so_far = 0
     for first, last in zip([0, *ends], ends, strict=False):
-        _, _, so_far = learn(other, text, begin, 7, 5, first, last, total=so_far)
+        _, _, so_far = learn(other, text, begin, 7, 5, first, last, total=so_far, draws=3)
     assert so_far == total
     assert all((getattr(one, name) == getattr(other, name)).all() for name in ("words", "inputs", "bias", "output"))
 
@@ -107,7 +111,7 @@ def test_what_is_learned_does_not_depend_on_where_calls_end(cuts):
 def test_it_stops_and_diverges():
     made, text, begin = network(2, 3, 5, 4), text_of(4, 10, 0), np.arange(8)
     stopped = np.ones(1, np.uint8)
-    assert window_network.learn(made, text, begin, 4, 0, 3, 9, 0.1, 0.1, stopped) == (STATUS["STOPPED"], 3, 0)
+    assert window_network.learn(made, text, begin, 4, 1, 0, 3, 9, 0.1, 0.1, stopped) == (STATUS["STOPPED"], 3, 0)
     assert window_network.rank(made, text, begin, np.zeros(8), stopped) == STATUS["STOPPED"]
     made.output[0] = np.inf
     assert learn(made, text, begin, 4, 0, 0, 9)[:2] == (STATUS["UNSTABLE"], 0)

@@ -25,6 +25,9 @@ class LmConfig(Config):
         0, "Windows of the N most frequent words in the first pass, of 2N in the second, ...", low=1,
         high=10_000_000, settled=True, shown="all from the start",
     )
+    draws: int = option(
+        1, "Wrong words that a step draws at most, until one misses the margin, as in WSABIE.", low=1, high=10_000
+    )
     passes: int = option(1, "Passes, each of as many steps as there are windows.", low=1)
     rate: float = option(
         0.5, "Learning rate of the words' vectors.", spelled=("-l", "--learning_rate"), key="learning_rate", above=0
@@ -40,8 +43,9 @@ class LmConfig(Config):
         return self.rate * factor, self.layer_rate * factor
 
     def kept(self) -> OptionValues:
-        """What models and reports say of the options, as JSON data; passes are counted."""
-        return {name: value for name, value in asdict(self).items() if name != "passes"}
+        """What models and reports say of the options, as JSON data; passes are counted, ``draws`` 1 is not said."""
+        omitted = {"passes", "draws"} if self.draws == 1 else {"passes"}
+        return {name: value for name, value in asdict(self).items() if name not in omitted}
 
     def known(self, number: int, words: int) -> int:
         """The number of words that windows of pass ``number``, from 0, may have; ``words``: size of the vocabulary."""

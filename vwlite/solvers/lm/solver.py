@@ -1,6 +1,7 @@
 """``vwlite lm train``: steps, each on a window of the text and a random word in place of its last one.
 
-Collobert and Weston, ICML 2008; with a curriculum by vocabulary Bengio, Louradour, Collobert and Weston, ICML 2009.
+Collobert and Weston, ICML 2008; with a curriculum by vocabulary Bengio, Louradour, Collobert and Weston, ICML 2009;
+with several draws of the word Weston, Bengio and Usunier, IJCAI 2011.
 """
 
 from __future__ import annotations
@@ -153,8 +154,9 @@ class Training:
         model, config = self.model, self.config
         rates, drawing = config.rates(model.steps // AT_ONCE * AT_ONCE), key(config.seed, STEP)
         status, step, loss = window_network.learn(
-            model.network, self.text, begin, known, drawing, model.steps, last, *rates, interrupts.STOP, self.loss
-        )
+            model.network, self.text, begin, known, config.draws, drawing, model.steps, last, *rates,
+            interrupts.STOP, self.loss,
+        )  # fmt: skip
         arrays = model.network.arrays(config.hidden).values()
         if status == UNSTABLE or not all(np.isfinite(array).all() for array in arrays):
             raise Diverged(f"scores are not finite numbers after {step} steps: a smaller -l or --layer_rate may help")
