@@ -66,7 +66,7 @@ COMMANDS = {
 }  # fmt: skip
 KERNELS = {  # where the last step stands
     "vwlite._native.crr.take_steps": 5, "vwlite._native.query_steps.take_steps": 5,
-    "vwlite._native.window_network.learn": 6,
+    "vwlite._native.window_network.learn": 7,
 }  # fmt: skip
 OF_SIGNS = ("l1", "l1-held", "l1-mean", "l1-owlqn", "aso-tasks", "aso-tasks-signs")
 OF_NAMES = ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree", "aso-train", "aso-cotrain")
