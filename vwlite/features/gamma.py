@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from vwlite.data.batch import SHARED, Batch, Csr, join_rows
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig

@@ -5,7 +5,7 @@ The kernels are ``cython_ext/learners/{lrq,als,vw_rank}.pyx``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np

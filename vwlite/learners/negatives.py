@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import ROWS, STARTS, Batch, ranges
 from vwlite.data.batch import COLUMNS as BATCH_COLUMNS
+from vwlite.data.batch import ROWS, STARTS, Batch, ranges
 from vwlite.features.config import sides_of_pair
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import segments_in, space_of, sums
