@@ -11,13 +11,7 @@ from features.row_buffer cimport Scratch
 from losses.logistic cimport sigmoid, softplus
 from losses.loss_types cimport Loss, LossParams
 from losses.losses cimport LOSS_LOGISTIC, LOSS_POISSON, LOSS_SQUARED
-
-cdef extern from "learners/class_blocks.h" nogil:
-    void sum_rows "vwl_sum_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z)
-    void sum_rows_float64 "vwl_sum_rows_float64"(const double *w, const uint32_t *index, const float *value, size_t n, size_t width,
-                                                 double *z)
-    void add_rows "vwl_add_rows"(double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step,
-                                 double weight, int squared)
+from learners.class_blocks cimport add_rows, sum_rows, sum_rows_float64
 
 cdef enum:
     LANES = 8                # predictions that are summed side by side

@@ -56,6 +56,18 @@ cdef extern from "learners/class_blocks.h" nogil:
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
                                  const Scales *scales, const float *r)
 
+    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
+    void scan_rows "vwl_scan_rows"(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                   size_t width, const float *gradient, float *reach, float *r)
+    void apply_rows "vwl_apply_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                     const float *step, const float *r)
+    void step_rows "vwl_step_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step)
+    void sum_rows "vwl_sum_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z)
+    void sum_rows_float64 "vwl_sum_rows_float64"(const double *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                                 double *z)
+    void add_rows "vwl_add_rows"(double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step,
+                                 double weight, int squared)
+
 
 cdef inline float scan_one(float *slot, float x, float gradient, float *reach, float *norm) noexcept nogil:
     cdef Rates rates

@@ -14,6 +14,7 @@ from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
+from learners.class_blocks cimport score_rows, step_rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
 from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
@@ -22,10 +23,6 @@ from losses.loss_types cimport needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results
-
-cdef extern from "learners/class_blocks.h" nogil:
-    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
-    void step_rows "vwl_step_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step)
 
 cdef extern from *:
     """

@@ -15,13 +15,7 @@ from base.byte_scan cimport prefetch
 from base.random cimport mix64, unit_interval
 from base.status cimport OK, UNSTABLE
 from features.row_buffer cimport Scratch
-
-cdef extern from "learners/class_blocks.h" nogil:
-    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
-    void scan_rows "vwl_scan_rows"(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
-                                   size_t width, const float *gradient, float *reach, float *r)
-    void apply_rows "vwl_apply_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
-                                     const float *step, const float *r)
+from learners.class_blocks cimport apply_rows, scan_rows, score_rows
 
 cdef enum:
     LANES = 8              # rows are of a multiple of these

@@ -12,6 +12,7 @@ from libc.stdlib cimport free
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
 from learners.adaptive_rates cimport RATE, WEIGHT, Scan, scan_terms
+from learners.class_blocks cimport score_rows, step_rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport (
     L1_SHRINK, L2_SCALE, MAX_LABEL, MIN_LABEL, MULTIPLIER, Learner, balance, clip, inner_product, learn_row, regularized,
@@ -26,10 +27,6 @@ from losses.loss_types cimport needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results
-
-cdef extern from "learners/class_blocks.h" nogil:
-    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
-    void step_rows "vwl_step_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step)
 
 cdef enum:
     EIGHT = 8              # weights of a feature that are looked at together

@@ -14,6 +14,7 @@ from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from features.row_buffer cimport Scratch
+from learners.class_blocks cimport apply_rows, scan_rows, score_rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.iterate_means cimport (
     ClassMeans, bring_up, count_iterate, mean_scores, mean_weight, note_changes, open_class_means, sums_now,
@@ -25,13 +26,6 @@ from learners.softmax_rows cimport (
     CRAMMER_SINGER, MULTINOMIAL, NORM_SUM, NORM_WEIGHT, RATE, Softmax, loss_of, number_of_first, open_lists,
     open_softmax, probabilities, report, smooth_target, true_class,
 )
-
-cdef extern from "learners/class_blocks.h" nogil:
-    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
-    void scan_rows "vwl_scan_rows"(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
-                                   size_t width, const float *gradient, float *reach, float *r)
-    void apply_rows "vwl_apply_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
-                                     const float *step, const float *r)
 
 cdef enum:
     MAX_STEPS = 64        # into which the flow of one example is divided at most

@@ -57,4 +57,4 @@ def test_nothing_to_learn_leaves_a_model_that_can_still_be_fitted():
 def test_passes_of_a_call_bound_those_over_memory():
     model = Model("--dual --l2 1e-3 --gap 1e-9")
     model.learn(NUMBERS, passes=3)
-    assert model._learner.certificate["passes"] == 3
+    assert model._learner.fitted["passes"] == 3

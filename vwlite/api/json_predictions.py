@@ -11,7 +11,7 @@ import numpy as np
 
 from vwlite.api.describe import classes_of
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
+from vwlite.data.batch import Batch, tag_of
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, answers_of, has_simple_labels, output_names, shows_actions, want_scores
 from vwlite.learners.row_results import Results
@@ -42,7 +42,7 @@ class JsonPredictions(Predictions):
         self.writer.write_bytes(NO_ANSWER)
 
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
-        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        rows = batch.example_rows(begin, end)
         if len(rows) and not self.writer.broken:
             answers = answers_of(self.learner, batch, results, rows, self.raw)
             lines = [

@@ -86,13 +86,12 @@ def command(**arguments: Any) -> int:
     Options of the command hold for every trial, typed as they are or in --with. Without --vary its rates and penalties
     are varied, without --test every fifth example, sequence or query of text is set aside to measure on.
 
-    Options to vary may be named with or without their dashes. Values are drawn at random: low..high by
-    the logarithm (whole numbers evenly), a|b|c one of them; 'off' leaves an option out, 'on' is a flag. All trials
-    make a few passes, the best third of them is trained with three times as many, and so forth. What is printed did
-    best of all that was tried, with these options and this number of passes; the defaults (what --with leaves
-    untouched) are
-    tried too, with one pass and with any number the others make. The same seed gives the same answer, whatever the
-    number of jobs.
+    Options to vary may be named with or without their dashes. Values are drawn at random: low..high by the
+    logarithm (whole numbers evenly), a|b|c one of them; 'off' leaves an option out, 'on' is a flag. All
+    trials make a few passes, the best third of them is trained with three times as many, and so forth. What
+    is printed did best of all that was tried, with these options and this number of passes; the defaults
+    (what --with leaves untouched) are tried too, with one pass and with any number the others make. The
+    same seed gives the same answer, whatever the number of jobs.
     """
     from vwlite.cli.runs.tune import run
 

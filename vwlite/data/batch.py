@@ -192,6 +192,20 @@ class Batch:
             return int(self.flags[0])
         return int(np.bitwise_or.reduce(self.flags))
 
+    @property
+    def is_example(self) -> np.ndarray:
+        """bool[n]: false for blank lines and vw's ``save`` commands."""
+        return self.flags & (BLANK | SAVE) == 0
+
+    @property
+    def is_learnable(self) -> np.ndarray:
+        """bool[n]: examples with a label, of some importance."""
+        return ~np.isnan(self.label) & (self.importance > 0) & self.is_example
+
+    def example_rows(self, begin: int = 0, end: int | None = None, *, without: int = 0) -> np.ndarray:
+        """int64[m] ascending: the examples among the rows ``[begin, end)`` that have no flag of ``without``."""
+        return np.flatnonzero(self.flags[begin:end] & (BLANK | SAVE | without) == 0) + begin
+
     def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
         return self if rows == len(self) else self.part(0, rows)

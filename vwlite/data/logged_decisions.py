@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from vwlite._native.label_lists import read_observations
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, Csr
+from vwlite.data.batch import BLANK, INNER, SHARED, Batch, Csr
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, text_of, with_others
 from vwlite.data.multiline import UNKNOWN_COST
 from vwlite.data.plain_text import words_of
@@ -48,7 +48,7 @@ class DecisionLabels(ClassLabels):
     def check(self, batch: Batch) -> np.ndarray:
         """Fills ``batch.lists`` and ``batch.probability``. The labels, float32[n], are 1 or NaN."""
         self.malformed = {}
-        return self.read(batch, ~np.isnan(batch.label) & (batch.flags & (BLANK | SAVE) == 0))
+        return self.read(batch, ~np.isnan(batch.label) & batch.is_example)
 
     def read(self, batch: Batch, labelled: np.ndarray) -> np.ndarray:
         size = len(batch)
@@ -113,7 +113,7 @@ class EvaluationLabels(DecisionLabels):
     """Reads the labels of ``--eval``: an action to be valued, then as those of ``--cb``. All examples have one."""
 
     def check(self, batch: Batch) -> np.ndarray:
-        none = np.isnan(batch.label) & (batch.flags & (BLANK | SAVE) == 0)
+        none = np.isnan(batch.label) & batch.is_example
         if none.any():
             raise self.missing(batch, int(none.argmax()))
         return super().check(batch)
@@ -147,7 +147,7 @@ class GroupDecisionLabels(DecisionLabels):
 
     def check(self, batch: Batch) -> np.ndarray:
         self.malformed = {}
-        present = batch.flags & (BLANK | SAVE) == 0
+        present = batch.is_example
         labelled = present & ~np.isnan(batch.label) & (batch.flags & SHARED == 0)
         known = ~np.isnan(self.read(batch, labelled))
         ends = present & (batch.flags & INNER == 0)

@@ -286,7 +286,7 @@ class LineLabels(ClassLabels):
         return (number, value) if math.isfinite(value) and number <= MAX_CLASS else None
 
     def known(self, batch: Batch) -> np.ndarray:
-        lists, rows = batch.lists, batch.flags & (BLANK | SAVE) == 0
+        lists, rows = batch.lists, batch.is_example
         single = lists.sizes == 1
         has_cost = single & (batch.label != UNKNOWN_COST)
         has_cost[single] &= np.isfinite(lists.values[lists.indptr[:-1][single]])
@@ -310,7 +310,7 @@ def number_places(batch: Batch, lines: np.ndarray, bare: np.ndarray) -> np.ndarr
     """
     mistaken = [row for row in np.flatnonzero(bare & (batch.flags & TAGGED != 0)).tolist() if b":" in batch.tag(row)]
     bare = bare & ~np.isin(np.arange(len(bare)), mistaken)
-    ends = (batch.flags & (BLANK | SAVE) == 0) & (batch.flags & INNER == 0)
+    ends = batch.is_example & (batch.flags & INNER == 0)
     group = np.cumsum(ends) - ends
     total, without = (np.bincount(group[which], minlength=group[-1] + 1) for which in (lines, bare))
     before = np.cumsum(lines) - lines  # lines before a row

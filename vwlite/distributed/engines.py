@@ -40,9 +40,8 @@ class Engine(Protocol):
         how: tuple[InputConfig, BadLinesConfig],
         check: Callable[[], None],
     ) -> Iterator[Delta]:
-        """The deltas that ``work`` makes of ``shards`` and the model ``base``, a path. ``check`` raises where the
-        run is
-        to stop.
+        """The deltas that ``work`` makes of ``shards`` and the model ``base``, a path. ``check`` raises where the run
+        is to stop.
 
         Raises what a task raises, and WorkerLost.
         """

@@ -70,9 +70,8 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
 
 
 class Then(NamedTuple):
-    """The final step after the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared
-    weights of
-    the mean loss.
+    """The final step after the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared weights
+    of the mean loss.
     """
 
     passes: int

@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
+from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.logged_decisions import offset_advice
 from vwlite.errors import escaped
 from vwlite.evaluation.label_report import Numbers
@@ -53,7 +53,7 @@ class DataReport:
         self.logged = LoggedCosts()
 
     def add(self, batch: Batch) -> None:
-        rows = batch.flags & (BLANK | SAVE) == 0
+        rows = batch.is_example
         self.blank += len(batch) - int(rows.sum()) - len(self.reader.wrong)
         self.examples += int(rows.sum())
         self.tagged += int((batch.flags[rows] & TAGGED != 0).sum())
@@ -214,7 +214,7 @@ class LoggedCosts:
     def add(self, batch: Batch) -> None:
         if batch.probability is None or batch.lists is None:
             return
-        observed = (batch.flags & (BLANK | SAVE) == 0) & ~np.isnan(batch.probability)
+        observed = batch.is_example & ~np.isnan(batch.probability)
         of_observed = np.repeat(observed, np.diff(batch.lists.indptr))
         costs = batch.lists.values[of_observed & np.isfinite(batch.lists.values)]
         chances = batch.probability[observed].astype(np.float64)
@@ -280,7 +280,7 @@ class Offsets:
         self.batches += 1
         if self.batches > EVERY and self.batches % EVERY:
             return
-        self.examples += int((batch.flags & (BLANK | SAVE) == 0).sum())
+        self.examples += int(batch.is_example.sum())
         end = int(batch.namespace_start[batch.row_namespace[-1]])
         hashes, values = batch.feature_hash[:end], batch.value[:end].astype(np.float64)
         if len(self.hashes) < MOST:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, tag_of
+from vwlite.data.batch import SHARED, Batch, tag_of
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged
 from vwlite.features.feature_names import once_each, row_terms
@@ -77,7 +77,7 @@ class Explainer(Listener):
         self.learner.want_sums()
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        for row in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin).tolist():
+        for row in batch.example_rows(begin, end, without=SHARED).tolist():
             tag = batch.tag(row) if has_simple_labels(self.learner) else tag_of(batch, row)
             sums = self.learner.weighted_sums(batch, results, row, self.classes)
             self.show(

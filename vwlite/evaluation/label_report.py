@@ -201,7 +201,7 @@ class Groups(Numbers):
     def check(self, batch: Batch) -> np.ndarray:
         labels, self.wrong = np.array(batch.label), {}
         self.groups += int((batch.flags & (BLANK | SAVE | INNER) == 0).sum())
-        for row in np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0).tolist():
+        for row in batch.example_rows(without=SHARED).tolist():
             try:
                 ((_, cost),) = self.rule.entries(batch, row)
             except DataError as error:
@@ -255,7 +255,7 @@ class DecisionGroups(Numbers):
         """The counts are of places of lines in their groups, from 0."""
         labels = self.rule.check(batch)
         self.wrong = {row: escaped(sentence) for row, sentence in self.rule.malformed.items()}
-        present = batch.flags & (BLANK | SAVE) == 0
+        present = batch.is_example
         ends, actions = present & (batch.flags & INNER == 0), present & (batch.flags & SHARED == 0)
         self.groups += int(ends.sum())
         before = np.cumsum(actions) - actions  # lines of actions

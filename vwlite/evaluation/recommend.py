@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
@@ -64,7 +64,7 @@ class Recommender(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         gaps = [gap for gap in batch.gaps if begin <= gap < end or gap == end == len(batch)]
-        rows = self.wanted(batch, (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin).tolist())
+        rows = self.wanted(batch, batch.example_rows(begin, end).tolist())
         nothing = np.zeros(0, np.float32)
         for first in range(0, len(rows), self.chunk):
             chosen = rows[first : first + self.chunk]

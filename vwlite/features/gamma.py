@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Csr, join_rows
+from vwlite.data.batch import SHARED, Batch, Csr, join_rows
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import reading_policy
@@ -99,7 +97,7 @@ class Sample:
     def add(self, batch: Batch) -> None:
         meet(batch, self.plan)
         terms = self.weights.terms(batch)[0] if self.weights else terms_of(batch, self.plan)
-        rows = np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0)
+        rows = batch.example_rows(without=SHARED)
         rows = rows if self.most is None else rows[: self.most - self.rows]
         self.parts.append(terms.take(rows))
         self.rows += len(rows)

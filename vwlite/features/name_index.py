@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.feature_words import FeatureWords
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, ranges
+from vwlite.data.batch import BLANK, SHARED, Batch, ranges
 from vwlite.data.multiline import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import in_order, term_names, with_all_linear
@@ -52,7 +52,7 @@ class NameIndex:
             if plan.random.only:
                 return
             plan.random = None
-        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
+        rows = batch.example_rows(begin, end, without=SHARED)
         if len(self.known) and plan.plain and not (plan.flat or plan.random or batch.any_flags & SHARED):
             self.add_terms(batch, plan, rows)
             return

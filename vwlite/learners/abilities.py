@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite.config_check import JsonObject
+from vwlite.errors import UsageError
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
 
 if TYPE_CHECKING:
@@ -255,6 +256,25 @@ class PassByPass:
 
         Raises UsageError where the passes are too few.
         """
+
+
+class SolvedInMemory(PassByPass):
+    """Keeps what it needs of all examples in a first pass, solves at its end, and measures itself in a second."""
+
+    gathered = True  # the examples are kept
+    solver_passes = 1  # those over memory, where --passes is not given
+    bound = 1  # passes of the solver at most, as told
+    say: Callable[[str], None] = staticmethod(lambda line: None)
+    fitted: JsonObject  # what the solver has reached, {} before
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        if self.fitted and self.learning:  # type: ignore[attr-defined]
+            raise UsageError(
+                f"a model of --{self.name} does not go on learning, "  # type: ignore[attr-defined]
+                "which would need all examples that it was fitted to: train again without -i"
+            )
+        self.say, self.bound = say, passes if passes > 1 else self.solver_passes
+        self.measured = self.gathered = not self.learning  # type: ignore[attr-defined]
 
 
 class JointClasses:

@@ -219,6 +219,16 @@ def label_range(learner: Learner) -> tuple[float, float]:
     return learner.get("min_label"), learner.get("max_label")
 
 
+def number_slots(slots: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The slots that occur, ascending, and the place of each of ``slots`` there, both uint32; all below ``size``."""
+    occurs = np.zeros(size, bool)
+    occurs[slots] = True
+    known = np.flatnonzero(occurs).astype(np.uint32)
+    place = np.zeros(size, np.uint32)
+    place[known] = np.arange(len(known), dtype=np.uint32)
+    return known, place[slots]
+
+
 def table_of(arrays: Mapping[str, Any], name: str, rows: int, stride: int) -> np.ndarray:
     """The numbers of a table from a file, float32[rows, stride]. Raises ValueError when its shape is another."""
     values = values_of(arrays, name)

@@ -12,13 +12,14 @@ from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, Batch, Csr, join_rows
-from vwlite.errors import DataError, UsageError
+from vwlite.data.batch import Batch, Csr, join_rows
+from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
-from vwlite.learners.abilities import JointClasses, PassByPass, SupportVectors
+from vwlite.learners.abilities import JointClasses, SolvedInMemory, SupportVectors
+from vwlite.learners.base import number_slots
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import Gd
@@ -128,7 +129,7 @@ class KeptRows:
         self.last = added
         if plan.weights:
             batch, plan = plan.weights.apply(batch)
-        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+        usable = batch.is_learnable
         if held is not None:
             usable &= held[: len(batch)] == 0
         usable[:begin] = usable[end:] = False
@@ -150,25 +151,15 @@ class KeptRows:
         if self.examples is None:
             importance, base = np.concatenate([*self.numbers, np.zeros((2, 0))], axis=1)
             rows, self.parts, self.numbers, self.last = join_rows(self.parts), [], [], None
-            self.examples = Examples(rows, importance, base, self.number(rows))
+            slots, rows.indices = number_slots(rows.indices, 1 << self.bits)
+            self.examples = Examples(rows, importance, base, slots)
         return self.examples
 
     def release(self) -> None:
         """Nobody needs them any more."""
         self.examples = None
 
-    def number(self, rows: Csr) -> np.ndarray:
-        """The slots that occur; the columns of the rows become places in there."""
-        occurs = np.zeros(1 << self.bits, bool)
-        occurs[rows.indices] = True
-        slots = np.flatnonzero(occurs)
-        place = np.zeros(1 << self.bits, np.uint32)
-        place[slots] = np.arange(len(slots), dtype=np.uint32)
-        rows.indices = place[rows.indices]
-        return slots
 
-
-PASSES = 1000  # where --passes is not given
 HEADER = f"{'pass':>5} {'primal':>14} {'dual':>14} {'gap':>10} {'support':>10}"
 
 
@@ -180,14 +171,12 @@ class Predictor:
         return predictor.run_rows(state, config, plan, batch, results, begin, (mode[0], False))
 
 
-class Dual(Gd, PassByPass, JointClasses, SupportVectors):
-    """Keeps the terms of all examples in a first pass, solves the dual at its end, and measures itself in a second.
-
-    The table has the weights alone.
-    """
+class Dual(Gd, SolvedInMemory, JointClasses, SupportVectors):
+    """Keeps the terms of all examples and solves the dual. The table has the weights alone."""
 
     name = bottom = "dual"
     config_type = DualConfig
+    bound = solver_passes = 1000
     native = Predictor
 
     def __init__(
@@ -195,28 +184,16 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
         self.stride, self.weights = 1, zeros(1 << bits, 1)
-        self.measured = self.gathered = True
         self.store = KeptRows(bits, CONSTANT_HASH & ((1 << bits) - 1), config.bias_scale)
         self.labels: list[np.ndarray] = []  # of the rows that are kept
         self.keeps_solution = self.of_class = False  # of_class: it tells one class from all others
         self.solution: DualSolver | None = None  # where it is to be kept
-        self.bound = PASSES
         self.classes: list[Dual] = []  # of the first class, till they are fitted: the learners of all classes
-        self.certificate: JsonObject = {}
-        self.say: Callable[[str], None] = lambda line: None
+        self.fitted: JsonObject = {}
 
     @classmethod
     def slot_bytes(cls, config: DualConfig, learning: bool) -> float:
         return 4.0 + 5.0 if learning else 4.0  # slots that occur are numbered
-
-    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
-        if self.certificate and self.learning:
-            raise UsageError(
-                "a model of --dual does not go on learning, which would need all examples that it was fitted to: "
-                "train again without -i"
-            )
-        self.say, self.bound = say, passes if passes > 1 else PASSES
-        self.measured = self.gathered = not self.learning
 
     @property
     def own_rows(self) -> list[str]:  # type: ignore[override]
@@ -271,7 +248,7 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
             self.set(min_label=FREE[0], max_label=FREE[1])
         self.weights[examples.slots, 0] = weights
         counts = {"passes": passes, "examples": len(examples.rows), "skipped": self.store.skipped}
-        self.certificate = {**found.report(), **counts}
+        self.fitted = {**found.report(), **counts}
 
     def fit(self) -> None:
         """Raises Interrupted."""
@@ -285,12 +262,12 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         objective, passes = solver.solve(self.tell)
         self.take(solver.w, objective, passes)
         if config.hard_margin:
-            self.certificate["separable"] = solver.separable
+            self.fitted["separable"] = solver.separable
         self.solution = solver if self.keeps_solution else None
 
     @property
     def has_no_model(self) -> bool:  # type: ignore[override]
-        return self.config.hard_margin and bool(self.certificate) and not self.certificate["separable"]
+        return self.config.hard_margin and bool(self.fitted) and not self.fitted["separable"]
 
     def tell(self, number: int, found: Objective) -> None:
         if number == 1:
@@ -302,7 +279,7 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         return [f"{skipped} examples without features were skipped"] if skipped else []
 
     def failures(self) -> list[str]:
-        certificate, gap = self.certificate, self.config.gap
+        certificate, gap = self.fitted, self.config.gap
         if self.has_no_model:
             return [f"{self.separability}: there is no model"]
         if not certificate or certificate["gap"] <= gap:
@@ -313,13 +290,13 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
     @property
     def separability(self) -> str:
         """Whether the classes are separable, in words, for --hard_margin."""
-        result = self.certificate
+        result = self.fitted
         if result["separable"]:
             return f"linearly separable, margin {result['margin']:.6g}"
         return f"not known after {result['passes']} passes" if result["separable"] is None else "not separable"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        certificate = self.certificate
+        certificate = self.fitted
         if not certificate:
             return []
         if self.has_no_model:
@@ -340,11 +317,11 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         first.classes.append(self)
 
     def report(self) -> JsonObject:
-        return {"dual": self.certificate}
+        return {"dual": self.fitted}
 
     def header(self) -> JsonObject:
-        return {**super().header(), "dual": self.certificate}
+        return {**super().header(), "dual": self.fitted}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        self.certificate = header["dual"]
+        self.fitted = header["dual"]

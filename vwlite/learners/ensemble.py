@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import learner_class
 from vwlite.learners.abilities import JointClasses, PassByPass, Reporting, SizedByHeader
@@ -253,7 +253,7 @@ class ClassLearners(Ensemble):
                 self.link_score(rows, number)
                 sets.decide(number, self.score[rows, number] > self.kernel.bound)
         results.raw[rows], results.features[rows] = first, self.inner.features[rows]
-        predicted = batch.flags[rows] & (BLANK | SAVE) == 0
+        predicted = batch.is_example[rows]
         if sets:
             prediction, loss = sets.answered, sets.costs()
         else:

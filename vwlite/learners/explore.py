@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, first_of_group, tag_of
+from vwlite.data.batch import INNER, SHARED, Batch, first_of_group, tag_of
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
@@ -242,14 +242,14 @@ class BanditGroups(Bandit, GroupsOfLines):
         return [[]] if raw or self.ranks else np.array([-1])
 
     def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
-        lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
-        present = batch.flags[begin:end] & (BLANK | SAVE) == 0
+        lasts = batch.example_rows(begin, end, without=INNER)
+        present = batch.is_example[begin:end]
         known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & present) + begin
         return lasts[np.unique(np.searchsorted(lasts, known))]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """A line for every group that ends in the rows ``[begin, end)``, to vw with an empty one behind."""
-        lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
+        lasts = batch.example_rows(begin, end, without=INNER)
         return b"".join(self.line(batch, results, row, raw) for row in lasts.tolist())
 
     def line(self, batch: Batch, results: Results, last: int, raw: bool) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import gd as kernel
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.learners import learner_class
@@ -185,7 +185,7 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
         end = super().run(batch, plan, results, begin, end)
         if self.config.binary:
             batch, rows = counted_rows(self, batch), slice(begin, end)
-            predicted = batch.flags[rows] & (BLANK | SAVE) == 0
+            predicted = batch.is_example[rows]
             answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
             counts = predicted & ~np.isnan(batch.label[rows]) & (batch.importance[rows] > 0)
             wrong = counts & (answer != batch.label[rows])

@@ -5,7 +5,7 @@ The kernels are ``cython_ext/learners/{lrq,als,vw_rank}.pyx``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +15,14 @@ from vwlite._native import dyadic as dyadic_kernel
 from vwlite._native import lrq as kernel
 from vwlite._native import vw_rank as vw_rank_kernel
 from vwlite.config_check import JsonObject, count_in
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import features_of
 from vwlite.interrupts import STOP, raise_if_stopped
-from vwlite.learners.base import table_of
+from vwlite.learners.abilities import SolvedInMemory
+from vwlite.learners.base import number_slots, table_of
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.lrq import AlsConfig, LrqConfig, VwRankConfig, read_pairs
 from vwlite.learners.dyadic import Dyadic
@@ -153,7 +154,6 @@ class VwRank(Gd):
         self.weights = table_of(arrays, "weights", 1 << self.bits, self.stride)
 
 
-PASSES = 10  # of --als, where --passes is not given
 STEPS = 3  # of conjugate gradients, for each vector and pass
 WIDTH = 4  # the numbers of a vector are as many as a multiple of this
 
@@ -221,17 +221,8 @@ class Factors:
         return float(error + unobserved + sum(lengths))
 
 
-def numbered(slots: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The slots that occur, ascending, and the place of each of ``slots`` there, both uint32; all below ``size``."""
-    place = np.zeros(size, np.uint32)
-    place[slots] = 1
-    ids = np.flatnonzero(place).astype(np.uint32)
-    place[ids] = np.arange(len(ids), dtype=np.uint32)
-    return ids, place[slots]
-
-
-class Als(Dyadic):
-    """Keeps the ids of all examples in a first pass, solves at its end, and measures itself in a second.
+class Als(SolvedInMemory, Dyadic):
+    """Keeps the ids of all examples and solves by alternating least squares.
 
     The vectors are those of ids: on each side the first feature without a number. Others of the same line have none.
     The mean of the first side's is taken from them, and its products with those of the second are linear weights there:
@@ -240,31 +231,20 @@ class Als(Dyadic):
 
     name = "als"
     config_type = AlsConfig
+    bound = solver_passes = 10
 
     def __init__(
         self, config: AlsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.tells_confidence = False
-        self.measured = self.gathered = True
         self.parts: list[tuple[np.ndarray, np.ndarray]] = []  # uint32[2, n] slots; float64[2, n] importance and label
         self.skipped = 0  # examples without an id on both sides
-        self.bound = PASSES
-        self.result: JsonObject = {}
-        self.say: Callable[[str], None] = lambda line: None
+        self.fitted: JsonObject = {}
 
     @classmethod
     def slot_bytes(cls, config: AlsConfig, learning: bool) -> float:
         return super().slot_bytes(config, learning) + 5.0 * learning  # slots that occur are numbered
-
-    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
-        if self.result and self.learning:
-            raise UsageError(
-                "a model of --als does not go on learning, which would need all examples that it was fitted to: "
-                "train again without -i"
-            )
-        self.say, self.bound = say, passes if passes > 1 else PASSES
-        self.measured = self.gathered = not self.learning
 
     @property
     def own_rows(self) -> list[str]:  # type: ignore[override]
@@ -290,7 +270,7 @@ class Als(Dyadic):
 
     def gather(self, batch: Batch, plan: Plan, held: np.ndarray | None, begin: int, end: int) -> None:
         """Keep what the rows ``[begin, end)`` say of ids, those not held out."""
-        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+        usable = batch.is_learnable
         if held is not None:
             usable &= held[: len(batch)] == 0
         usable[:begin] = usable[end:] = False
@@ -323,7 +303,7 @@ class Als(Dyadic):
         """Raises Interrupted."""
         if self.config.prediction_bounds is None:
             self.set(min_label=min(0.0, label.min()), max_label=max(0.0, label.max()))
-        ids, numbers = zip(*(numbered(one, 1 << self.bits) for one in slots), strict=True)
+        ids, numbers = zip(*(number_slots(one, 1 << self.bits) for one in slots), strict=True)
         start = np.empty((len(ids[1]), self.rank), np.float32)
         dyadic_kernel.read_vectors(self, self.kernel, (0, 1), ids[1], start)
         factors = Factors(numbers, weight, label, start, self.config, self.decays)
@@ -340,7 +320,7 @@ class Als(Dyadic):
             self.latent[0][side][ids[side], : self.rank] = vectors
             self.latent[0][side][ids[side], self.rank] = np.diff(factors.entries[side].start)
         counts = {"passes": self.bound, "examples": len(label), "skipped": self.skipped}
-        self.result = {"objective": objective, **counts, "ids": [len(one) for one in ids]}
+        self.fitted = {"objective": objective, **counts, "ids": [len(one) for one in ids]}
 
     def tell(self, number: int, objective: float) -> None:
         if number == 1:
@@ -352,17 +332,17 @@ class Als(Dyadic):
         return [skipped] if self.skipped else []
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        result = self.result
+        result = self.fitted
         if not result:
             return []
         return [("passes used", str(result["passes"])), ("objective", result["objective"])]
 
     def report(self) -> JsonObject:
-        return {"als": self.result}
+        return {"als": self.fitted}
 
     def header(self) -> JsonObject:
-        return {**super().header(), "als": self.result}
+        return {**super().header(), "als": self.fitted}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        self.result = header["als"]
+        self.fitted = header["als"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite._native import multiline as kernel
 from vwlite._native.format_predictions import format_predictions
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group, tag_of
+from vwlite.data.batch import INNER, SHARED, TAGGED, Batch, first_of_group, tag_of
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.multiline import LineLabels
 from vwlite.features.feature_plan import Plan
@@ -96,7 +96,7 @@ class Multiline(Gd, StructuredLabels, GroupsOfLines):
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """The predictions of the rows ``[begin, end)``: a line each, and an empty one where a group ends."""
-        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        rows = batch.example_rows(begin, end)
         if raw or self.config.csoaa_rank or self.config.probabilities:
             return b"".join(
                 self.line(batch, results, row, raw) + self.group_end(batch, results, row, raw) for row in rows.tolist()

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, ROWS, SAVE, STARTS, Batch, ranges
 from vwlite.data.batch import COLUMNS as BATCH_COLUMNS
+from vwlite.data.batch import ROWS, STARTS, Batch, ranges
 from vwlite.features.config import sides_of_pair
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import segments_in, space_of, sums
@@ -197,7 +197,7 @@ class Negatives:
         New items of all rows that are learned are known from then on.
         """
         label = batch.label[rows]
-        learned = ~np.isnan(label) & (batch.importance[rows] > 0) & (batch.flags[rows] & (BLANK | SAVE) == 0)
+        learned = ~np.isnan(label) & (batch.importance[rows] > 0) & batch.is_example[rows]
         if batch.holdout_mask is not None:
             learned &= batch.holdout_mask[rows] == 0
         learned &= np.diff(own.namespace_start[own.row_namespace]) > 0

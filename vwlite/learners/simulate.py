@@ -114,7 +114,7 @@ class Simulate(Simulation):
 
     def lists_of(self, batch: Batch) -> Csr:
         """The class of each label that is one; other rows have none."""
-        known = (batch.label >= 1) & (batch.label <= self.config.cbify) & (batch.flags & (BLANK | SAVE) == 0)
+        known = (batch.label >= 1) & (batch.label <= self.config.cbify) & batch.is_example
         classes = batch.label[known].astype(np.uint32)
         batch.label = np.where(known, batch.label, np.float32(np.nan)).astype(np.float32)
         return Csr(np.concatenate([[0], np.cumsum(known)]).astype(np.int64), classes, np.ones(len(classes), np.float32))

@@ -15,7 +15,7 @@ import numpy as np
 from vwlite._native import ect as ect_kernel
 from vwlite._native import log_multi as log_multi_kernel
 from vwlite._native import scoring_tree as scoring_tree_kernel
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.active import QUERIES
 from vwlite.learners.class_costs import ClassCosts
@@ -366,7 +366,7 @@ class FilterTree(Ensemble):
         answer = winner[:, 1]
         with np.errstate(invalid="ignore"):
             above = costs[place, answer] - costs.min(axis=1)
-        predicted = batch.flags[rows] & (BLANK | SAVE) == 0
+        predicted = batch.is_example[rows]
         results.prediction[rows] = np.where(predicted, answer + first, 0)
         results.raw[rows] = first
         results.loss[rows] = np.where(predicted & known & np.isfinite(above), above * batch.importance[rows], 0)

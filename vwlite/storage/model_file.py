@@ -341,12 +341,11 @@ def load(
 ) -> Model:
     """Read a model, all of it or the members that ``want`` names; the whole file is verified in either case.
 
-    ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single
-    columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). ``grows``:
-    more rows of the tables are going to be set. ``needed``: of these tables only the first columns
-    are needed, so many, where all others are zero. Raises
-    InputMissing, InputDamaged, and ModelError when the file is damaged, not of vwlite, of a newer
-    format, or lacks a wanted member.
+    ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single columns such as
+    ``weights.w`` (float32[slots], perhaps a read-only view of the file). ``grows``: more rows of the tables are going
+    to be set. ``needed``: of these tables only the first columns are needed, so many, where all others are zero. Raises
+    InputMissing, InputDamaged, and ModelError when the file is damaged, not of vwlite, of a newer format, or lacks a
+    wanted member.
     """
     with Archive(path, MODEL) as archive:
         header, tables = _header(archive), _tables(archive)

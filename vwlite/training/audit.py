@@ -12,7 +12,7 @@ import numpy as np
 from vwlite._native.feature_words import FeatureWords
 from vwlite._native.format_predictions import format_predictions
 from vwlite._native.format_terms import format_terms
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group, tag_of
+from vwlite.data.batch import BLANK, SHARED, Batch, first_of_group, tag_of
 from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
@@ -54,7 +54,7 @@ class Audit(Listener):
 
     def show_until(self, batch: Batch, results: Results, end: int) -> None:
         """Show the rows before ``end`` that have been run and are not shown yet."""
-        rows = np.flatnonzero(batch.flags[self.next : end] & (BLANK | SAVE) == 0) + self.next
+        rows = batch.example_rows(self.next, end)
         self.next = end
         if not self.row_by_row and len(rows) and has_plain_terms(batch, self.plan):
             size = ROWS_AT_ONCE if self.plan.flat else CROSSED_ROWS_AT_ONCE
@@ -191,7 +191,7 @@ class WeightNames(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         plan = with_all_linear(self.plan)
-        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin:
+        for row in batch.example_rows(begin, end, without=SHARED):
             whole, at = with_shared(batch, int(row))
             slots = first_slots(whole, plan, at, self.learner.layout[0])
             if not self.left[slots].any():

@@ -56,8 +56,7 @@ class Ranking:
 
     def admit(self, share: float, number: int, always: np.ndarray | None) -> Admitted:
         """The rows that take part for the ``number``-th time, a share of all; rows where ``always``, uint8[rows], is
-        set
-        do in any case, unweighted.
+        set do in any case, unweighted.
         """
         weights = self.weights(share)
         kept = np.zeros(len(weights), bool) if always is None else always != 0

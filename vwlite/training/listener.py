@@ -155,8 +155,7 @@ class Monitor:
     @contextmanager
     def update(self) -> Iterator[None]:
         """A context in which the result of ``Solver.state`` changes. A request to stop waits for the end, where a
-        checkpoint may be
-        written. Raises Interrupted.
+        checkpoint may be written. Raises Interrupted.
         """
         yield
 

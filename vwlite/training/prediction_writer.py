@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from vwlite._native.format_predictions import format_predictions
-from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
+from vwlite.data.batch import Batch, tag_of
 from vwlite.errors import OutputError
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.output_checks import STDOUT
@@ -78,7 +78,7 @@ class PredictionWriter:
     def write_lines(self, batch: Batch, text: Callable[[int], str], begin: int, end: int, tags: bool = True) -> None:
         """The text of each row and, unless it is in there, its tag; labels may be names."""
         lines = []
-        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:
+        for row in batch.example_rows(begin, end):
             tag = tag_of(batch, row) if tags else b""
             line = text(row).encode("utf-8", "surrogateescape")
             lines.append(line + b" " + tag if tag else line)

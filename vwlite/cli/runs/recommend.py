@@ -184,10 +184,9 @@ def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig)
 
 
 def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
-    """The rows that ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as
-    lists show;
-    of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there, or
-    is not a number.
+    """The rows that ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as lists
+    show; of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there,
+    or is not a number.
     """
     name, _, value = feature.partition("=")
     known = {column.name: column for column in columns.features}

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -153,7 +153,7 @@ class TrainingSet:
             self.sightings.add(batch, 0, len(batch))
             if self.names is not None:
                 self.learn_names(batch)
-            kept.add(batch, self.by.of(batch), usable(batch))
+            kept.add(batch, self.by.of(batch), batch.is_learnable)
             if batch.release:
                 batch.release()
         self.add(*kept.finish())
@@ -171,7 +171,7 @@ class TrainingSet:
 
     def add(self, batch: Batch, query: np.ndarray, importance: np.ndarray) -> None:
         self.meet(batch)
-        rows = np.flatnonzero(usable(batch))
+        rows = np.flatnonzero(batch.is_learnable)
         columns = {
             "label": batch.label[rows],
             "importance": importance[rows].astype(np.float64),
@@ -229,11 +229,6 @@ class TrainingSet:
                 "--qid says what the queries are, --qid none makes all examples one query, --alpha 1 needs no pairs"
             )
         return drawn_whole(pairs, config.pairing) if config.takes_queries and wants_pairs else pairs
-
-
-def usable(batch: Batch) -> np.ndarray:
-    """bool[n]: rows with a label, of some importance."""
-    return ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
 
 
 class PairBuffer:

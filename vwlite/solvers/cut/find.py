@@ -204,9 +204,8 @@ def notes_on(nodes: int, edges: int, components: int, alone: int, different: int
 
 
 def starts(graph: Graph, found: Spectrum, config: CutConfig) -> Iterator[Partition]:
-    """Start partitions by k-means of the vectors' rows over the root of the degree (Shi and Malik, PAMI 2000), and
-    of their rows of
-    length 1, the first eigenvector among them (Ng, Jordan, Weiss, NIPS 2001); none twice.
+    """Start partitions by k-means of the vectors' rows over the root of the degree (Shi and Malik, PAMI 2000), and of
+    their rows of length 1, the first eigenvector among them (Ng, Jordan, Weiss, NIPS 2001); none twice.
     """
     root = np.sqrt(graph.degree)[:, None]
     whole = np.hstack([root / np.linalg.norm(root), found.vectors])

@@ -69,9 +69,8 @@ class Undirected:
 
 
 def undirected(edges: Edges, combine: str) -> Undirected:
-    """The undirected graph. Several entries between the same nodes are added at each end; the two ends' come to
-    their maximum, sum or
-    mean as ``combine`` says. Edges of weight 0 are none.
+    """The undirected graph. Several entries between the same nodes are added at each end; the two ends' come to their
+    maximum, sum or mean as ``combine`` says. Edges of weight 0 are none.
     """
     nodes = max(len(edges.names), 1)
     low, high = np.minimum(edges.tail, edges.head), np.maximum(edges.tail, edges.head)
