@@ -4,7 +4,6 @@ import gc
 import math
 import os
 import shlex
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -36,7 +35,7 @@ from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_table import canonical_name, to_finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
-from vwlite.interrupts import SIGINT, Guard, Interrupted
+from vwlite.interrupts import SIGINT, Guard, Interrupted, TemporaryFolder
 from vwlite.options import AUTO, OptionValues, fields_of
 from vwlite.solvers.aso.model_file import TARGET
 from vwlite.solvers.crr import solver as crr
@@ -304,11 +303,7 @@ def run(arguments: OptionValues) -> int:
     jobs = config.jobs or available_cores()
     bar = Bar(arguments["quiet"], to_stdout=False)
     tell = (lambda line: None) if arguments["quiet"] else bar.message
-    with (
-        closing(bar),
-        tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
-        ThreadPoolExecutor(max(jobs, 1)) as pool,
-    ):
+    with closing(bar), TemporaryFolder("vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
         learned = files
         if not config.tests:
             training, test = split_files(files, kind, of_data.get("columns", ""), Path(folder))
