@@ -65,6 +65,16 @@ def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
     return NAMES if names_labels(config.paths[0], config.kind, read_columns(config.columns)) else NUMBERS
 
 
+def has_two_classes(inputs: Inputs, text: TextFormat) -> bool:
+    """Whether the first labels of inputs that have not been read are of two classes: -1 and 1, or 0 and 1."""
+    config = inputs.config
+    if config.kind in (*COLUMNAR, *EVENTS):
+        return False
+    head = inputs.head(HEAD)
+    labels = parse_text(head, text, head_parser(head, config, text)).label
+    return {*labels[~np.isnan(labels)].tolist()} in ({-1.0, 1.0}, {0.0, 1.0})
+
+
 def check_quotes(inputs: Inputs) -> None:
     """Raises DataError for a quoted field that goes on over the end of its line, in the first lines of a table."""
     kind = inputs.config.kind
