@@ -125,6 +125,28 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
         assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
 
 
+def test_the_command_of_a_table_leaves_out_keys_and_numbers_of_rows(vwlite, write):
+    write(
+        "data.csv",
+        table("row,order id,my key,age,y", *(f"{n},{n * 7 % 31},k-{n},{n % 7}.5,{n % 3}" for n in range(30))),
+    )
+    line = vwlite("check", "data.csv", "--columns", "label=y", "--command", "--quiet").stdout
+    assert "--columns 'label=y ignore=\"my key\",row,\"order id\"' -f model\n" in line
+    vwlite(*shlex.split(line)[1:], "--quiet")
+    for columns in ('label=y k="my key" =row,"order id"', "label=y =*:text", 'label=y =age ignore=*'):
+        line = vwlite("check", "data.csv", "--columns", columns, "--command", "--quiet").stdout
+        assert f"--columns {shlex.quote(columns)} -f model\n" in line
+    write("keys.csv", table("key,y", *(f"k{n},{n % 3}" for n in range(30))))
+    line = vwlite("check", "keys.csv", "--columns", "label=y", "--command", "--quiet").stdout
+    assert "--columns label=y -f model\n" in line
+
+
+def test_a_second_key_is_left_out_of_a_table_without_label(vwlite, write):
+    write("data.csv", table("key,other,age,y", *(f"k{n},o{n},{n % 7}.5,{n % 3}" for n in range(30))))
+    stderr = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert "--columns 'label=y tag=key =age:number ignore=other'" in stderr
+
+
 @pytest.mark.parametrize(("typed", "meant"), [("logloss", "log_loss"), ("roc_auc", "auc"), ("accurcy", "accuracy")])
 def test_an_unknown_metric_is_answered_with_the_one_that_may_be_meant(typed, meant, vwlite, write):
     write("d", "1 |f a\n-1 |f b\n")

@@ -225,14 +225,16 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
         different, words = differ(cells[name]), words_in(cells[name])
         if name == label:
             continue
-        if types.get(name) != TEXT and (is_counted(cells[name]) or (different and NAMES.fullmatch(name))):
+        if types.get(name) != TEXT and is_row_number(name, cells[name]):
             ignored.append(name)
         elif types.get(name) != TEXT:
             of_text = NAMES.fullmatch(name) and all(map(WHOLE.fullmatch, filter(None, cells[name])))
             spaces["text" if of_text else ""].append(Column(name, TEXT if of_text else NUMBER))
         elif words >= MANY_WORDS:
             spaces["words"].append(Column(name, WORDS))
-        elif different and words == 1 and "tag" not in roles:
+        elif different and words == 1 and "tag" in roles:
+            ignored.append(name)
+        elif different and words == 1:
             roles["tag"] = Column(name)
         else:
             spaces["text"].append(Column(name, TEXT))
@@ -262,19 +264,32 @@ def how_to_learn(
     return " --passes 20 --shuffle-first" * small + "".join(centred)
 
 
-def advise(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[str, str]:
-    """The loss, and passes and the like, for a table whose label is named; arguments as in ``propose``."""
+def advise(
+    head: bytes, kind: str, found: Columns, size: int | None, asked: Columns
+) -> tuple[tuple[str, str], list[str]]:
+    """The loss, and passes and the like, for a table whose label is named, and the columns that it is better learned
+    without, of those that were not ``asked`` for: keys and numbers of rows. Other arguments as in ``propose``.
+    """
     delimiter, label = delimiter_of(head, kind), found.roles["label"].name
     header = header_of(head, delimiter, "", found.headed)
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
+    keys = find_doubtful(head, kind, found, asked)[KEYS]
+    unasked = {name for name, type in found.found_types.items() if type == NUMBER} - {one.name for one in asked.named}
+    keys += [name for name in header if name in unasked and not asked.rest_type and is_row_number(name, cells[name])]
     numbers = {
-        space: columns
+        space: [column for column in columns if column.name not in keys]
         for space, columns in found.spaces.items()
         if all(column.type == NUMBER for column in columns)
     }
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
-    return loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()
+    left_out = keys if len(keys) < sum(map(len, found.spaces.values())) else []
+    return (loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()), left_out
+
+
+def is_row_number(name: str, cells: Sequence[str]) -> bool:
+    """Whether whole numbers are those of the rows, or ids of which each row has its own."""
+    return is_counted(cells) or bool(differ(cells) and NAMES.fullmatch(name))
 
 
 def is_counted(cells: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.output import Reading, say, write_json
 from vwlite.config_check import JsonObject
+from vwlite.data.columns import quote_name
 from vwlite.data.dataset import Inputs
 from vwlite.data.json_events import EventLayout, LoggedChances
 from vwlite.data.label_forms import (
@@ -96,7 +97,7 @@ def run(arguments: OptionValues) -> int:
         tell(note)
     if arguments["shows_command"]:
         if labelled:
-            print(command_for(arguments, report, inputs.advised))
+            print(command_for(arguments, report, inputs.advised, inputs.left_out))
     elif arguments["json_path"] != "-":
         advised = [" ".join(filter(None, inputs.advised)), curves_advice(report)]
         print("\n".join(report_lines(report, bits, [] if asked else [advice for advice in advised if advice])))
@@ -109,8 +110,12 @@ def run(arguments: OptionValues) -> int:
     return 0
 
 
-def command_for(arguments: OptionValues, report: JsonObject, advised: tuple[str, str]) -> str:
-    """A shell command that learns the data of ``report``; ``advised``: options for the labels, and for passes."""
+def command_for(
+    arguments: OptionValues, report: JsonObject, advised: tuple[str, str], left_out: Sequence[str]
+) -> str:
+    """A shell command that learns the data of ``report``; ``advised``: options for the labels, and for passes.
+    ``left_out``: columns to ignore.
+    """
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
     if asked == "l1":
@@ -123,7 +128,9 @@ def command_for(arguments: OptionValues, report: JsonObject, advised: tuple[str,
     verb = "l1" if options.startswith("vwlite l1 ") else "train"
     options = options.removeprefix("vwlite l1 ")
     typed = build.typed_options()
-    beside = [("--format", typed.get("kind")), ("--columns", typed.get("columns"))]
+    left_out = left_out if "columns" in typed else ()
+    columns = f"{typed['columns']} ignore={','.join(map(quote_name, left_out))}" if left_out else None
+    beside = [("--format", typed.get("kind")), ("--columns", columns or typed.get("columns"))]
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
     files = [shlex.quote(path) for path in arguments["files"]]
