@@ -88,6 +88,14 @@ PROPOSED = {
         table("temp,kind,date", *(f"{n % 7}.5,{'abc'[n % 3]},2010/01/{n} 00:00" for n in range(1, 31))),
         "--columns 'label=kind =temp:number text=date:text' --oaa auto",
     ),
+    "times are no labels": (
+        table("user,rating,timestamp", *(f"u{n % 3},{n % 4}.5,{978300760 + 1000 * n}" for n in range(9))),
+        "--columns 'label=rating =user:text ignore=timestamp'",
+    ),
+    "dates are none either": (
+        table("user,rating,day", *(f"u{n % 3},{n % 4}.5,2020-01-{n // 4 + 1:02}" for n in range(9))),
+        "--columns 'label=rating =user:text,day:text'",
+    ),
     "two names": (
         table("age,left", *(f"{n % 7}.5,{('No', 'Yes')[n % 2]}" for n in range(9))),
         "--columns 'label=left =age:number' --oaa auto --loss_function logistic",
