@@ -35,9 +35,10 @@ class Form:
     lists: bool = False
     groups: bool = False
     bare: bool = False
+    numbers: bool = False
 
     def format(self, text: TextFormat) -> TextFormat:
-        return text.of_words(self.lists, self.groups, bare=self.bare) if self.words else text
+        return text.of_words(self.lists, self.groups, self.numbers, self.bare) if self.words else text
 
 
 FORMS = {
@@ -49,8 +50,9 @@ FORMS = {
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
     "logged decisions": Form(words=True, lists=True),
     "groups of lines with logged decisions": Form(words=True, lists=True, groups=True, bare=True),
+    "lists of numbers": Form(words=True, numbers=True),
 }
-NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FORMS
+NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS, VECTORS = FORMS
 
 
 def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:

@@ -24,6 +24,7 @@ from vwlite.data.label_forms import (
     NAMES,
     NUMBERS,
     SEQUENCES,
+    VECTORS,
     form_of_inputs,
 )
 from vwlite.data.malformed_lines import BadLines, named_labels
@@ -38,19 +39,21 @@ from vwlite.evaluation.label_report import (
     Numbers,
     Traps,
     TwoClasses,
+    Vectors,
     Words,
 )
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, MulticlassConfig, PerClassConfig
 from vwlite.options import OptionValues
 
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
 MANY_CLASSES, FEW_NUMBERS = 8, 32  # with more classes and fewer numbers, distances separate better than sums
 FEW_EXAMPLES = 5  # of a class, on average
+UNITS = {DECISIONS: "action", DECISION_GROUPS: "action", VECTORS: "output"}  # of counts, where these are of no classes
 SHARE_OF_ONES = 0.05  # of values, of features that are measured
-ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
+ASKED = (*KINDS, "multiclass", "outputs", "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
     "multinomial": Names,
@@ -146,14 +149,18 @@ def reader_of(arguments: OptionValues) -> Numbers | None:
     if len(asked) > 1:
         raise UsageError(f"--{' and --'.join(asked)} do not go together")
     kind = asked[0] if asked else ""
-    if kind not in KINDS:
+    if kind not in (*KINDS, "multiclass"):
         if names:
-            raise UsageError("--named_labels needs --oaa, --csoaa or --multilabel_oaa")
+            raise UsageError("--named_labels needs --oaa, --multiclass, --csoaa or --multilabel_oaa")
+        if kind == "outputs":
+            return Vectors(arguments["outputs"])
         if kind == "l1":
             return OF_MODELS[arguments["l1"]]()
         return Groups() if kind else None
-    config = PerClassConfig(**{kind: arguments[kind]}, named_labels=names)
-    return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
+    config_type = MulticlassConfig if kind == "multiclass" else PerClassConfig
+    config = config_type(**{kind: arguments[kind]}, named_labels=names)
+    many = kind in ("csoaa", "multilabel_oaa")
+    return Words(config.classes, sets=kind == "multilabel_oaa") if many else ClassNumbers(config.classes)
 
 
 Looks = tuple[DataReport, Traps, Offsets]
@@ -222,8 +229,9 @@ def labels_text(report: JsonObject) -> str:
     if report["classes"]:
         unit = "sequences" if report["labels_are"] == SEQUENCES else "groups"
         parts = "" if report["groups"] is None else f", {report['groups']} {unit}"
-        one_and_more = ("action", "actions") if description in (DECISIONS, DECISION_GROUPS) else ("class", "classes")
-        description += f" ({report['classes']} {one_and_more[report['classes'] > 1]}{parts})"
+        one = UNITS.get(description, "class")
+        many = "classes" if one == "class" else f"{one}s"
+        description += f" ({report['classes']} {many if report['classes'] > 1 else one}{parts})"
     if report["labels"] is not None:
         return f"{description}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
     if report["classes"]:
