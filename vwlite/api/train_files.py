@@ -10,7 +10,7 @@ from functools import partial
 from vwlite.api import run_configs
 from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import COLUMNAR, TABLES, BadLinesConfig
 from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError, VwliteError, escaped, first_words
 from vwlite.features.config import FeatureConfig
@@ -177,7 +177,7 @@ def with_classes(request: Request, say: Say) -> Request:
         if request.given.get("costs"):
             return request
     from vwlite.data.dataset import Inputs
-    from vwlite.data.label_forms import NAMES, NUMBERS, check_quotes, form_of_inputs, names_of
+    from vwlite.data.label_forms import HEAD, NAMES, NUMBERS, check_quotes, form_of_inputs, names_of
 
     text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
     inputs = Inputs(replace(input, cache=None), text)
@@ -187,13 +187,16 @@ def with_classes(request: Request, say: Say) -> Request:
             check_quotes(inputs)
             raise UsageError(f"{option} {AUTO}: labels are {form}, not one class for each example")
         return request
+    head = inputs.head(HEAD) if input.kind in TABLES and input.kind not in COLUMNAR else b""  # text has no such names
     names = names_of(inputs, text)
     if not names:
         return request if typed != AUTO else request.having({key: 1})
     if typed not in (AUTO, len(names)):
         all_of_them = f"{option} {AUTO} takes all of them, --named_labels lists those that may come"
         raise UsageError(f"{inputs.description} has {len(names)} classes, not {typed}: {all_of_them}")
-    say(f"{len(names)} classes: {escaped(first_words(names, SHOWN_NAMES))}")
+    blank = any("_" in name and name.replace("_", " ").encode("utf-8", "surrogateescape") in head for name in names)
+    note = "; a blank within a name counts as _, also in predictions" * blank
+    say(f"{len(names)} classes: {escaped(first_words(names, SHOWN_NAMES))}{note}")
     return request.having({key: len(names), "named_labels": tuple(names)})
 
 
