@@ -28,6 +28,7 @@ from vwlite.options import Config, MemoryConfig, Option, check_needs, options_of
 from vwlite.options import name_option as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES
+from vwlite.solvers.lm.config import LmConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
@@ -194,6 +195,10 @@ def test_a_configuration_is_a_frozen_record():
         config.l1 = 1.0
     with pytest.raises(TypeError, match="no field 'l3'"):
         GdConfig(l3=1)
+    with pytest.raises(TypeError, match=r"no field 'power' \(did you mean power_t\?\)"):
+        GdConfig(power=1)
+    with pytest.raises(TypeError, match=r"no field 'learning_rate' \(did you mean rate\?\)"):
+        LmConfig(learning_rate=1)
 
 
 def test_losses_are_numbered_as_in_the_kernel():

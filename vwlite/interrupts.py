@@ -2,6 +2,8 @@
 
 The memory is mapped from a file, so that a signal can set it while a kernel runs: Python's own handlers wait until the
 kernel returns, but the interpreter writes the signal's number to a file at once (see ``vwlite.cli.signals``).
+
+And folders of a run that no signal leaves behind, whenever it comes.
 """
 
 import mmap
@@ -68,3 +70,40 @@ class Guard:
 
     def check(self) -> None:
         """Raises Interrupted if there is a request to stop."""
+
+
+FOLDERS: dict[str, int] = {}  # those that are to be removed, and the processes that have made them
+
+
+class TemporaryFolder:
+    """A folder for the files of a run, ``name``. ``remove_folders`` knows of it before it is there."""
+
+    def __init__(self, prefix: str) -> None:
+        """Raises OSError."""
+        from tempfile import gettempdir  # which most runs need not
+
+        self.name = os.path.join(gettempdir(), f"{prefix}{os.getpid()}-{os.urandom(4).hex()}")
+        FOLDERS[self.name] = os.getpid()
+        os.mkdir(self.name, 0o700)
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *error: object) -> None:
+        self.cleanup()
+
+    def cleanup(self) -> None:
+        """Remove the folder with all that is in it."""
+        from shutil import rmtree
+
+        rmtree(self.name, ignore_errors=True)
+        FOLDERS.pop(self.name, None)
+
+
+def remove_folders() -> None:
+    """Remove what a signal has kept this process from removing."""
+    for name, process in [*FOLDERS.items()]:
+        if process == os.getpid():  # a fork's copy is not the owner
+            from shutil import rmtree
+
+            rmtree(name, ignore_errors=True)

@@ -182,7 +182,10 @@ class Config:
                 value = one.default_factory() if one.default_factory is not MISSING else missing(self, one.name)
             object.__setattr__(self, one.name, value)
         if values:
-            raise TypeError(f"{type(self).__name__} has no field {next(iter(values))!r}")
+            unknown = next(iter(values))
+            keys = {one.key: f" (did you mean {name}?)" for name, one in self.OPTIONS.items()}
+            near = keys.get(unknown) or proposal_text(unknown, [one.name for one in declared])
+            raise TypeError(f"{type(self).__name__} has no field {unknown!r}{near}")
         for name, declared_option in self.OPTIONS.items():
             declared_option.check(value := getattr(self, name))
             if value == AUTO and declared_option.read_as == "classes":
@@ -253,23 +256,26 @@ def name_option(declared: Any) -> Option:
 ELSEWHERE = {
     **dict.fromkeys(("epochs", "iterations", "iter", "max_iter", "n_iter", "num_iterations"), ("--passes", "passes")),
     **dict.fromkeys(("lr", "eta", "learning_rate_init"), ("-l", "learning_rate")),
-    **dict.fromkeys(("load", "load_model"), ("-i",)),
-    **dict.fromkeys(("model", "save", "save_model"), ("-f", "-i")),
-    **dict.fromkeys(("o", "output"), ("-f", "-p")),
+    **dict.fromkeys(("load", "load_model"), ("-i", "initial_regressor")),
+    **dict.fromkeys(("model", "save", "save_model"), ("-f", "-i", "final_regressor")),
+    **dict.fromkeys(("o", "output"), ("-f", "-p", "final_regressor")),
     **dict.fromkeys(("input", "file", "train", "train_file"), ("-d",)),
     **dict.fromkeys(("classes", "num_class", "num_classes", "n_classes"), ("--oaa K", "oaa")),
-    **dict.fromkeys(("test", "test_file", "dev", "valid", "eval_set"), ("--holdout FILE",)),
-    **dict.fromkeys(("n_jobs", "jobs", "num_threads", "nthreads"), ("--threads",)),
+    **dict.fromkeys(("test", "test_file", "dev", "valid", "eval_set"), ("--holdout FILE", "holdout")),
+    **dict.fromkeys(("n_jobs", "jobs", "num_threads", "nthreads"), ("--threads", "threads")),
     **dict.fromkeys(("hidden", "hidden_units", "hidden_size", "layers"), ("--nn N", "nn")),
     **dict.fromkeys(("hash_bits", "num_features", "n_features", "buckets"), ("-b", "bits")),
     **dict.fromkeys(("loss", "objective", "criterion"), ("--loss_function", "loss_function")),
-    **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME",)),
-    **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME",)),
-    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which finds commas, semicolons and bars",)),
+    **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME", "columns='label=NAME'")),
+    **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME", "columns='weight=NAME'")),
+    **dict.fromkeys(
+        ("delimiter", "sep", "separator"),
+        tuple(f"{csv}, which finds commas, semicolons and bars" for csv in ("--format csv", "format='csv'")),
+    ),
     "early_stopping": ("--early_terminate", "early_terminate"),
-    "header": ("--columns header",),
-    "id": ("--columns tag=NAME",),
-    "no_header": ("--columns no-header",),
+    "header": ("--columns header", "columns='header'"),
+    "id": ("--columns tag=NAME", "columns='tag=NAME'"),
+    "no_header": ("--columns no-header", "columns='no-header'"),
     "proba": ("--probabilities",),
 }
 LIKENESS = 0.7  # of an unknown name to one that is proposed
@@ -283,11 +289,17 @@ def proposals(typed: str, known: Collection[str]) -> list[str]:
     from difflib import get_close_matches
 
     name = typed.lstrip("-").replace("-", "_")
-    if here := next((one for one in ELSEWHERE.get(name, ()) if one.split()[0] in known), ""):
+    if here := next((one for one in ELSEWHERE.get(name, ()) if one.replace("=", " ").split()[0] in known), ""):
         return [here]
     names = {one.lstrip("-").replace("-", "_"): one for one in known if one[:1] != "-" or one.startswith("--")}
     candidates = [one for one in names if one.startswith(name)][:5]
     return [names[one] for one in candidates or get_close_matches(name, names, n=1, cutoff=LIKENESS)]
+
+
+def proposal_text(typed: str, known: Collection[str]) -> str:
+    """The ``proposals`` as a question, to stand behind the unknown option; empty for none."""
+    *others, last = proposals(typed, known) or [""]
+    return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
 
 
 C = TypeVar("C", bound=Config)

@@ -68,6 +68,13 @@ def test_save_and_load(tmp_path, command):
         Model.loads(expected[:-9])
 
 
+def test_an_unknown_keyword_of_a_measurement_is_answered_with_the_one_that_may_be_meant():
+    model = Model()
+    model.learn(NUMBERS)
+    with pytest.raises(UsageError, match=r"evaluate has no keyword metric \(did you mean metrics\?\)"):
+        model.evaluate(NUMBERS, metric="mse")
+
+
 def test_files_of_paths(tmp_path, command):
     expected, _ = command("--passes 3", NUMBERS)
     before = sorted(tmp_path.iterdir())
@@ -121,6 +128,13 @@ def test_options_by_any_spelling():
         ("", {"epochs": 3}, r"no such option epochs \(did you mean passes\?\)"),
         ("", {"lr": 3}, r"no such option lr \(did you mean learning_rate\?\)"),
         ("", {"pases": 3}, r"no such option pases \(did you mean passes\?\)"),
+        ("", {"n_jobs": 3}, r"no such option n_jobs \(did you mean threads\?\)"),
+        ("", {"target": "y"}, r"no such option target \(did you mean columns='label=NAME'\?\)"),
+        ("", {"final_regressor": "m"}, r"no such option final_regressor: save\(FILE\) writes a model"),
+        ("", {"model": "m"}, r"no such option model: save\(FILE\) writes a model"),
+        ("", {"initial_regressor": "m"}, r"no such option initial_regressor: Model.load\(FILE\) opens a model"),
+        ("", {"cache_file": "c"}, r"no such option cache_file: vwlite.train\(FILE, cache_file=...\)"),
+        ("", {"lda": 3}, r"no such option lda \(not in vwlite: topics; use 'vwlite aso learn'"),
         ("--oaa 3 -i m", {}, r"no such option -i: Model.load\(FILE\) opens a model"),
         ("-d x --oaa 3", {}, r"no such option -d: learn\(Path\(FILE\)\) reads a file"),
         ("--quiet --lda 3", {}, r"no such option --lda \(not in vwlite: topics; use 'vwlite aso learn'"),

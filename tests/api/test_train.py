@@ -125,6 +125,16 @@ def test_wrong_files_and_keywords_are_refused():
         vwlite.train("absent.vw", final_regressor="m")
     with pytest.raises(UsageError, match="a model keeps its options"):
         vwlite.train("more.vw", "-b 12", model=vwlite.Model())
+    for keyword, instead in {
+        "model": "model takes a Model that goes on learning: final_regressor=FILE writes",
+        "save": r"no such option save \(did you mean final_regressor\?\)",
+        "load": r"no such option load \(did you mean initial_regressor\?\)",
+        "output": r"no such option output \(did you mean final_regressor\?\)",
+        "test": r"no such option test \(did you mean holdout\?\)",
+        "sep": r"no such option sep \(did you mean format='csv', which finds",
+    }.items():
+        with pytest.raises(UsageError, match=instead):
+            vwlite.train("more.vw", **{keyword: "m"})
     model = vwlite.train("more.vw", final_regressor="m", predict_only_model=True)
     with pytest.raises(ModelError, match="cannot be trained further"):
         model.learn("1 |u u1")

@@ -22,6 +22,29 @@ def test_whom_the_model_does_not_know_is_predicted_as_the_mean(vwlite, write):
     assert done.lines[0].split()[-1] == items[int(new.argmax())]
 
 
+def test_somebody_unknown_has_the_same_list_whoever_asks(vwlite, write):
+    """Named, on a line of a file of names, and in a file of examples."""
+    write("chosen.vw", CHOSEN)
+    table = "label,user,item\n" + "".join(f"1,u{n},i{n * k % 7}\n" for n in range(12) for k in range(1, 4))
+    write("chosen.csv", table)
+    pair = ("--dotproduct", "user,item", "--rank", 2, "--als", "--names", "--quiet")
+    vwlite("train", "chosen.vw", "-f", "m", *pair)
+    vwlite("train", "chosen.csv", "--columns", "label=label user=user item=item", "-f", "n", *pair)
+    write("new.vw", "|user somebody\n")
+    write("new.csv", "user\nsomebody\n")
+    write("ids", "user=somebody\nuser=u1\n")
+    for model, file in (("m", "new.vw"), ("n", "new.csv")):
+        ask = ("recommend", "-i", model, "--of", "item", "--top", 3)
+        expected, named = vwlite(*ask, file), vwlite(*ask, "--for", "user=somebody")
+        lists = [[line.split()[1:] for line in done.lines] for done in (expected, named)]
+        assert lists[0] == lists[1] and len(lists[0]) == 3 and named.stderr == expected.stderr
+        assert "all lists are those of an unknown person" in named.stderr
+        done = vwlite(*ask, "--for-file", "ids")
+        assert [line.split()[1:] for line in done.lines[:3]] == lists[0] and len(done.lines) == 6 and done.stderr == ""
+        done = vwlite(*ask, "--for", "age=9", status=2)
+        assert "age" in done.stderr
+
+
 def test_no_dot_linear_keeps_the_vectors_as_they_are(vwlite, write):
     write("chosen.vw", CHOSEN)
     options = ("--dotproduct", "user,item", "--rank", 2, "--als", "--quiet")

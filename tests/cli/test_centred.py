@@ -183,7 +183,22 @@ def test_it_is_settled_with_the_model(vwlite):
 def test_it_is_for_columns_of_numbers(vwlite, write):
     write("many.vw", "".join(f"1 |w a{n}\n" for n in range(5000)))
     stderr = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
-    assert "its namespaces have more than 4096 features" in stderr
+    assert "its namespaces have more than 4096 features: give words and names a namespace of their own" in stderr
+
+
+def test_words_among_the_numbers_are_told_before_the_run_is_over(vwlite, write):
+    cells = [(f"{n % 7}.5", f"c{n % 90}", f"j{n % 9}") for n in range(400)]
+    write("w.vw", "".join(f"{n % 3} | age:{age} {city} {job}\n" for n, (age, city, job) in enumerate(cells)))
+    write("w.csv", "y,age,my city,job\n" + "".join(f"{n % 3},{','.join(row)}\n" for n, row in enumerate(cells)))
+    note = "note: --centred _: examples have 3 of 100 features, and each gets all of them, which takes long: "
+    note += "give words and names a namespace of their own"
+    done = vwlite("train", "w.csv", "--columns", "label=y", "--centred", "_", "-f", "m")
+    assert done.stderr.count(f'{note}, as --columns text="my city",job does\n') == 1
+    assert done.stderr.index(note) < done.stderr.index("finished run")
+    apart = vwlite("train", "w.csv", "--columns", 'label=y text="my city",job', "--centred", "_", "-f", "m").stderr
+    assert "takes long" not in apart
+    assert f"{note}\n" in vwlite("train", "w.vw", "--centred", "_", "--passes", 2, "-f", "m").stderr
+    assert "takes long" not in vwlite("train", "w.vw", "--centred", "_", "--quiet", "-f", "m").stderr
 
 
 def test_columns_alone_are_learned_in_any_blocks(vwlite, write, tmp_path):

@@ -89,6 +89,10 @@ def test_the_report_shows_kinds_of_labels(vwlite):
         ("1 |a\n3 |a\n", ["--oaa", 3], "4 |a\n", "label 4 is no class: expected whole numbers from 1 to 3"),
         ("1 |a\n3 |a\n", ["--oaa", 3], "x |a\n", "bad label, expected a number (--named_labels?)"),
         (NAMES, ["--oaa", 2, "--named_labels", "arts,sports"], "\x1b |a\n", "label \\x1b is no class: --named_labels"),
+        (NAMES, ["--multiclass", 2, "--named_labels", "arts,sports"], "b |a\n", "label b is no class: --named_labels"),
+        ("1 |a\n3 |a\n", ["--multiclass", 3], "4 |a\n", "label 4 is no class: expected whole numbers from 1 to 3"),
+        ("1,2 |a\n2, |a\n", ["--outputs", 2], "1,2,3 |a\n", "2 outputs expected, 3 found"),
+        ("1,2 |a\n,2.5 |a\n", ["--outputs", 2], "1,x |a\n", "element 'x' of the label is not a number"),
         (COSTS, ["--csoaa", 3], "5:1 |a\n", "label 5:1 names no class: expected whole numbers from 1 to 3"),
         (LISTS, ["--multilabel_oaa", 18], "18 |a\n", "label 18 names no class: expected whole numbers from 0 to 17"),
         (GROUPS, ["--csoaa_ldf", "m"], "|a x\n", "no label: expected one word class:cost, or class"),
@@ -115,6 +119,21 @@ def test_wrong_labels_are_malformed_lines(text, options, line, said, vwlite, tmp
 def test_numbers_are_names_where_that_is_said(form, options, report):
     figures = report("1 |a\n10 |a\n2 |a\n", *options)
     assert (figures["labels_are"], list(figures["labels"]), figures["learn_with"]) == (form, ["1", "2", "10"], None)
+
+
+def test_several_numbers_are_read_as_train_reads_them(vwlite, write, report):
+    """Whole numbers, too, which are otherwise taken for sets of classes."""
+    text = "1,2 |a x\n3,4.5 t|a y\n,7 2|a x\n"
+    figures = report(text, "--outputs", 2)
+    assert (figures["labels_are"], figures["bad_lines"], figures["labels"]) == ("lists of numbers", 0, {"0": 2, "1": 3})
+    assert (figures["losses"], figures["label_min"], figures["learn_with"]) == ([], None, None)
+    stdout = vwlite("check", "--outputs", 2, stdin=text).stdout
+    assert "labels      lists of numbers (2 outputs); 0: 2, 1: 3\n" in stdout
+    for options in ("--outputs 2", "--multiclass 3 --named_labels a,b,c"):
+        write("d", text if "outputs" in options else "a |x y\nb |x z\n")
+        line = vwlite("check", "d", *options.split(), "--command", "--quiet").stdout
+        assert line == f"vwlite train d {options} -f model\n"
+        vwlite(*line.split()[1:], "--quiet")
 
 
 def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
@@ -166,7 +185,10 @@ def test_sorted_names_are_to_be_shuffled(report):
 def test_options_that_contradict_are_refused(vwlite):
     assert "--oaa and --l1 do not go together" in vwlite("check", "--oaa", 2, "--l1", "crf", stdin="", status=2).stderr
     stderr = vwlite("check", "--named_labels", "a,b", stdin="", status=2).stderr
-    assert "--named_labels needs --oaa, --csoaa or --multilabel_oaa" in stderr
+    assert "--named_labels needs --oaa, --multiclass, --csoaa or --multilabel_oaa" in stderr
+    assert "--multiclass and --outputs do not go" in vwlite(
+        "check", "--outputs", 2, "--multiclass", "3", stdin="", status=2
+    ).stderr
 
 
 def test_names_are_labels_of_svmlight_too(report):

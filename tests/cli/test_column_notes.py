@@ -37,6 +37,21 @@ def test_columns_of_text_that_teach_nothing_as_whole_cells_are_named(vwlite, wri
     assert vwlite(*command, "r.csv", "--columns", "label=y", "--quiet").stderr == ""
 
 
+@pytest.mark.parametrize("command", [("train", "-f", "m", "--dotproduct", "user,item"), ("check",)])
+@pytest.mark.parametrize("unit", [1, 1000, 1_000_000])
+def test_time_stamps_are_named(vwlite, write, command, unit):
+    rows = "".join(f"{n % 5},u{n % 4},i{n % 7},{(978300760 + 977 * n) * unit}\n" for n in range(60))
+    write("r.csv", f"rating,user,item,at\n{rows}")
+    columns = "label=rating user=user:text item=item:text"
+    note = "columns of time stamps: at; beside their size what else is in a row hardly counts: --columns with ignore=at"
+    stderr = vwlite(*command, "r.csv", "--columns", columns).stderr
+    assert stderr.count(note) == 1 and "whole numbers" not in stderr
+    for typed in (f"{columns} ignore=at", f"{columns} =at:number"):
+        assert "time stamps" not in vwlite(*command, "r.csv", "--columns", typed).stderr
+    line = vwlite("check", "r.csv", "--columns", columns, "--command", "--quiet").stdout
+    assert f"--columns '{columns} ignore=at'" in line
+
+
 def test_numbers_with_other_marks_among_them_are_named(vwlite, write):
     write("r.csv", "y,power,code\n" + "".join(f"{n % 2},{n % 9 if n % 10 else '?'},{n % 9}a\n" for n in range(60)))
     stderr = vwlite("check", "r.csv", "--columns", "label=y").stderr

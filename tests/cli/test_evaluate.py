@@ -70,14 +70,37 @@ def test_regression_has_errors_instead(vwlite, write):
 def test_log_loss_says_which_models_have_it(loss, vwlite):
     """The message does not list it among the metrics."""
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", loss)
-    stderr = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
+    stderr = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "log_loss", status=2).stderr
     needed, _, has = stderr.partition("; there are ")
     assert needed == "vwlite: metric 'log_loss' needs probabilities, those of a model of --loss_function logistic"
     names = has.strip().split(", ")
     assert "auc" in names and "accuracy" in names and "log_loss" not in names
     vwlite("evaluate", "-i", "model", "data.vw", "--metric", ",".join(names))
+    done = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss,accuracy", "--json", "-", "--quiet")
+    assert done.stderr == f"vwlite: note: left out: {stderr.removeprefix('vwlite: ')}"
+    assert [*json.loads(done.stdout)["result"]] == ["examples", "weight", "auc", "accuracy"]
+    assert "nonsense" in vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,nonsense", status=2).stderr
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", "logistic")
     vwlite("evaluate", "-i", "model", "data.vw", "--metric", "log_loss")
+
+
+@pytest.mark.parametrize(
+    ("options", "metrics", "kept", "reason"),
+    [
+        ("--oaa auto", "log_loss,accuracy", ["accuracy"], "log_loss is of probabilities, and"),
+        ("--ect 2", "accuracy,recall@2,macro_f1", ["accuracy", "macro_f1"], "--metric recall@2: a model of this kind"),
+        ("--oaa auto", "mse,accuracy,ndcg@3", ["accuracy"], "--metric mse: a model of this kind has"),
+        ("--outputs 2", "auc,rmse", ["rmse"], "--metric auc: a model of this kind has"),
+    ],
+)
+def test_a_metric_that_a_model_does_not_have_ends_no_others(options, metrics, kept, reason, vwlite, write):
+    labels = ("1,2", "2,1") if "outputs" in options else ("1", "2")
+    write("d", "".join(f"{labels[n % 2]} |f x{n % 3}\n" for n in range(30)))
+    vwlite("train", "d", "-f", "m", "--quiet", *options.split())
+    done = vwlite("evaluate", "-i", "m", "d", "--metric", metrics, "--json", "-")
+    assert [*json.loads(done.stdout)["result"]] == kept and "note: left out: " in done.stderr and reason in done.stderr
+    absent = [name for name in metrics.split(",") if name not in kept]
+    assert reason.split(":")[0] in vwlite("evaluate", "-i", "m", "d", "--metric", ",".join(absent), status=2).stderr
 
 
 def test_unlabelled_lines_do_not_count(vwlite, write):

@@ -62,6 +62,16 @@ def test_options_that_widen_the_slots_of_a_model_count(vwlite, data):
     vwlite(*run, 16 / 1024)
 
 
+def test_columns_that_earlier_options_have_set_count(vwlite, data):
+    vwlite("vw", "data.vw", "-f", "model", "-b", 20)
+    run = ("vw", "data.vw", "-i", "model", "--adaptive")
+    vwlite(*run, "-f", "model")
+    assert "0.02 GiB are more than --max-memory 0.008" in vwlite(*run, "--max-memory", 0.008, status=1).stdout
+    vwlite(*run, "--max-memory", 16 / 1024)
+    vwlite("vw", "data.vw", "-f", "model", "-b", 20, "--adaptive")
+    vwlite(*run, "--max-memory", 8 / 1024)
+
+
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
 def test_commands_that_predict_need_the_weights_alone(command, vwlite, data):
     vwlite("train", "data.vw", "-f", "model", "-b", 20)

@@ -88,6 +88,14 @@ PROPOSED = {
         table("temp,kind,date", *(f"{n % 7}.5,{'abc'[n % 3]},2010/01/{n} 00:00" for n in range(1, 31))),
         "--columns 'label=kind =temp:number text=date:text' --oaa auto",
     ),
+    "times are no labels": (
+        table("user,rating,timestamp", *(f"u{n % 3},{n % 4}.5,{978300760 + 1000 * n}" for n in range(9))),
+        "--columns 'label=rating =user:text ignore=timestamp'",
+    ),
+    "dates are none either": (
+        table("user,rating,day", *(f"u{n % 3},{n % 4}.5,2020-01-{n // 4 + 1:02}" for n in range(9))),
+        "--columns 'label=rating =user:text,day:text'",
+    ),
     "two names": (
         table("age,left", *(f"{n % 7}.5,{('No', 'Yes')[n % 2]}" for n in range(9))),
         "--columns 'label=left =age:number' --oaa auto --loss_function logistic",
@@ -123,6 +131,28 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
         stderr = vwlite("train", "data.csv", "--columns", columns, "-f", "m").stderr
         assert f"note: {advised} may learn these data better\n" in stderr
         assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
+
+
+def test_the_command_of_a_table_leaves_out_keys_and_numbers_of_rows(vwlite, write):
+    write(
+        "data.csv",
+        table("row,order id,my key,age,y", *(f"{n},{n * 7 % 31},k-{n},{n % 7}.5,{n % 3}" for n in range(30))),
+    )
+    line = vwlite("check", "data.csv", "--columns", "label=y", "--command", "--quiet").stdout
+    assert "--columns 'label=y ignore=\"my key\",row,\"order id\"' -f model\n" in line
+    vwlite(*shlex.split(line)[1:], "--quiet")
+    for columns in ('label=y k="my key" =row,"order id"', "label=y =*:text", 'label=y =age ignore=*'):
+        line = vwlite("check", "data.csv", "--columns", columns, "--command", "--quiet").stdout
+        assert f"--columns {shlex.quote(columns)} -f model\n" in line
+    write("keys.csv", table("key,y", *(f"k{n},{n % 3}" for n in range(30))))
+    line = vwlite("check", "keys.csv", "--columns", "label=y", "--command", "--quiet").stdout
+    assert "--columns label=y -f model\n" in line
+
+
+def test_a_second_key_is_left_out_of_a_table_without_label(vwlite, write):
+    write("data.csv", table("key,other,age,y", *(f"k{n},o{n},{n % 7}.5,{n % 3}" for n in range(30))))
+    stderr = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert "--columns 'label=y tag=key =age:number ignore=other'" in stderr
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("logloss", "log_loss"), ("roc_auc", "auc"), ("accurcy", "accuracy")])

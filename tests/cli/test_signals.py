@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -142,3 +143,44 @@ def test_other_unraisable_errors_go_to_pythons_hook(monkeypatch):
     lost = SimpleNamespace(exc_value=ValueError())
     program.report_unraisable(lost)
     assert reported == [lost]
+
+
+AT_A_BAD_MOMENT = '''
+import os, shutil, signal, sys
+from vwlite.cli.program import program
+
+def then_stop(function):
+    def called(path, *more, **how):
+        function(path, *more, **how)
+        if "vwlite-" in str(path) and os.path.dirname(str(path)) == os.environ["TMPDIR"]:
+            setattr({module}, {name!r}, function)
+            os.kill(os.getpid(), signal.SIGTERM)
+    return called
+
+def stop_first(path, **how):
+    shutil.rmtree = remove
+    os.kill(os.getpid(), signal.SIGTERM)
+    remove(path, **how)
+
+remove = shutil.rmtree
+{module}.{name} = {changed}
+program()
+'''
+COMMANDS = {
+    "tune": ["tune", "d", "--vary", "-l 0.1|1", "--passes", "1"],
+    "folds": ["train", "d", "--folds", "2"],
+    "workers": ["train", "d", "--workers", "2", "-f", "m"],
+}
+
+
+@pytest.mark.parametrize("moment", [("os", "mkdir", "then_stop(os.mkdir)"), ("shutil", "rmtree", "stop_first")])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_signal_at_a_bad_moment_leaves_no_folder(moment, command, write, tmp_path, cli_env):
+    """When the folder has just been made, and when it is about to be removed."""
+    write("d", "".join(f"{n % 3} | x{n % 5}\n" for n in range(80)))
+    (tmp_path / "tmp").mkdir()
+    code = AT_A_BAD_MOMENT.format(**dict(zip(("module", "name", "changed"), moment, strict=True)))
+    words = [sys.executable, "-c", code, *COMMANDS[command]]
+    done = subprocess.run(words, cwd=tmp_path, env={**cli_env, "TMPDIR": str(tmp_path / "tmp")}, capture_output=True)
+    assert done.returncode == 143, done.stderr
+    assert list(tmp_path.glob("tmp/*")) == []

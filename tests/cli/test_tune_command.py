@@ -101,6 +101,25 @@ def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
     assert "name others with --vary" in stderr
 
 
+@pytest.mark.parametrize(("low", "typed", "told"), [
+    ("-1", "", True),
+    ("0", "", True),
+    ("-1", "--metric accuracy", True),
+    ("-2", "", False),
+    ("-1", "--loss_function hinge", False),
+    ("-1", "--dual", False),
+    ("-1", "--quiet", False),
+    ("-1", "--metric accuracy --vary 'loss_function squared|logistic'", False),
+])
+def test_two_classes_without_a_loss_are_told_of_the_logistic_one(low, typed, told, vwlite, write):
+    write("t.vw", "".join(f"{(low, 1)[n % 2]} |a x{n % 4} y{n % 3}\n" for n in range(60)))
+    write("t.csv", "label,x\n" + "".join(f"{(low, 1)[n % 2]},x{n % 4}\n" for n in range(60)))
+    for file, columns in (("t.vw", ()), ("t.csv", ("--columns", "label=label"))):
+        done = vwlite("tune", file, *columns, *shlex.split(typed), "--trials", 2, "--passes", 1)
+        note = "note: --loss_function logistic may learn these data better\n"
+        assert done.stderr.count("may learn") == done.stderr.count(note) == told
+
+
 def test_classes_with_theta(vwlite, write, tmp_path):
     text = "".join(f"{'ab'[n % 2]} |w {'xy'[n % 2]}{n % 5} z{n % 3} |v u{n % 4}\n" for n in range(60))
     write("d", text)

@@ -12,10 +12,11 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from vwlite.errors import DataError, UsageError
-from vwlite.sklearn import TextHasher
+from vwlite.sklearn import TextHasher, VWClassifier
 
 LINES = ["1 |user ann |item book:2 pen", "spam 2 'tag |item pen pen", "", "|user bob 7:0.5"]
 SETTINGS = {
@@ -157,3 +158,14 @@ def test_tokens_are_those_of_the_count_vectorizer():
     texts.append("\u0416\u0401\u0422 a1 \u201cquoted\u201d")
     tokens = CountVectorizer().build_analyzer()
     assert [lower_words(text) for text in texts] == [tokens(text) for text in texts]
+
+
+def test_a_frame_with_texts_is_cross_validated_behind_a_hasher():
+    """By the area under the curve, with labels that are names; without a hasher the message names it."""
+    library = pytest.importorskip("polars", reason="polars is not installed")
+    frame = library.DataFrame({"age": [20, 30, 40] * 20, "city": ["rome", "oslo"] * 30})
+    labels = np.array(["yes", "no"] * 30)
+    areas = cross_val_score(make_pipeline(TextHasher(), VWClassifier()), frame, labels, scoring="roc_auc", cv=3)
+    assert areas.tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match=r"TextHasher\(\) before the estimator"):
+        cross_val_score(VWClassifier(), frame, labels, scoring="roc_auc", cv=3)

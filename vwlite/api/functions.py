@@ -51,7 +51,12 @@ def train(
     data are learned in rounds over shards, on the executor, in processes, or one after the other in this one.
     The executor stays open. Raises as ``Model`` and its ``learn``, Locked, OutputError, WorkerLost.
     """
-    if model:
+    if model is not None:
+        if not isinstance(model, Model):
+            raise UsageError(
+                "model takes a Model that goes on learning: final_regressor=FILE writes the model to a file, "
+                "initial_regressor=FILE goes on from that of a file"
+            )
         if args or options or executor is not None:
             raise UsageError("a model keeps its options: give none beside it")
         model.learn(expand_paths(paths))

@@ -11,10 +11,11 @@ from typing import Any
 from vwlite.api.option_values import READERS, text, what_instead
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig, ShardConfig
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import RankingConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig, TransferConfig, spelled_out
-from vwlite.options import Option, OptionValues, options_of, proposals
+from vwlite.options import Option, OptionValues, options_of, proposal_text
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import INITIAL, CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
@@ -62,16 +63,29 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
     for name, value in keywords.items():
         key = names(files).get(name)
         if key is None:
-            raise UsageError(f"no such option {name}{proposal_text(name, names(files))}")
+            raise UsageError(f"no such option {name}{instead_of_keyword(name, files)}")
         if value is not None:
             options[key] = convert_value(known[key], value)
     given = {key: value for key, value in options.items() if value is not False or known[key].default is not False}
     return spelled_out(given)
 
 
-def proposal_text(name: str, known: Mapping[str, Any]) -> str:
-    near = proposals(name, known)
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+def instead_of_keyword(name: str, files: bool) -> str:
+    """Tell what to write in place of an unknown keyword argument; empty where nothing is like it."""
+    if not files and (instead := IN_PYTHON.get(f"--{name}")):
+        return instead
+    if not files and name in names(True):
+        return f": vwlite.train(FILE, {name}=...), which learns files, has it"
+    return what_instead(name) or proposal_text(name, names(files))
+
+
+def ranking_config(keywords: Mapping[str, Any]) -> RankingConfig:
+    """The keywords of ``Model.evaluate`` that only metrics of rankings have. Raises UsageError for others."""
+    known = options_of(RankingConfig)
+    for name in keywords.keys() - known.keys():
+        near = proposal_text(name, ("metrics", "qid", "weight", "base", "names", "namespaces", "kind", *known))
+        raise UsageError(f"evaluate has no keyword {name}{near}")
+    return RankingConfig(**keywords)
 
 
 def convert_value(option: Option, value: Any) -> Any:
@@ -148,7 +162,10 @@ def from_string(args: str, files: bool = False) -> OptionValues:
 
 
 IN_PYTHON = {
-    **dict.fromkeys(("-i", "--initial_regressor"), ": Model.load(FILE) opens a model"),
+    **dict.fromkeys(
+        ("-i", "--initial_regressor", "--initial", "--load", "--load_model"), ": Model.load(FILE) opens a model"
+    ),
+    **dict.fromkeys(("--final_regressor", "--model", "--save", "--save_model"), ": save(FILE) writes a model"),
     **dict.fromkeys(("-d", "--data"), ": learn(Path(FILE)) reads a file"),
 }
 OF_VW = {

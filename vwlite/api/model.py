@@ -14,14 +14,14 @@ import numpy as np
 from vwlite.api import memory_run, run_configs
 from vwlite.api.data_source import check_labels, input_opener
 from vwlite.api.describe import Described
-from vwlite.api.keywords import declared_options, read_options
+from vwlite.api.keywords import declared_options, ranking_config, read_options
 from vwlite.api.memory_run import LearnResult, decay_warning
 from vwlite.api.run_configs import learner_changes, new_learner_config
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError, UsageError
-from vwlite.evaluation.config import RankingConfig, RecommendConfig
+from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.recommend import Recommendation
@@ -193,7 +193,7 @@ class Model(Described):
                 run_configs.bad_lines_config(self._typed, bad_lines),
                 asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
                 qid=qid,
-                ranking=RankingConfig(**ranking),
+                ranking=ranking_config(ranking),
                 display=memory_run.Log(),
                 open_inputs=input_opener(data, columns),
             )

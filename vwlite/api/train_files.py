@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 
 from vwlite.api import run_configs
 from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import COLUMNAR, TABLES, BadLinesConfig
 from vwlite.data.input_stream import display_name
-from vwlite.errors import UsageError, escaped, first_words
+from vwlite.errors import UsageError, VwliteError, escaped, first_words
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -28,6 +28,7 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.train import ByFile, TrainResult, train
 
 SHOWN_NAMES = 10  # of classes
+LOGISTIC = "--loss_function logistic may learn these data better"  # as ``Header`` of a run notes it of tables
 
 
 def train_files(
@@ -176,7 +177,7 @@ def with_classes(request: Request, say: Say) -> Request:
         if request.given.get("costs"):
             return request
     from vwlite.data.dataset import Inputs
-    from vwlite.data.label_forms import NAMES, NUMBERS, check_quotes, form_of_inputs, names_of
+    from vwlite.data.label_forms import HEAD, NAMES, NUMBERS, check_quotes, form_of_inputs, names_of
 
     text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
     inputs = Inputs(replace(input, cache=None), text)
@@ -186,11 +187,31 @@ def with_classes(request: Request, say: Say) -> Request:
             check_quotes(inputs)
             raise UsageError(f"{option} {AUTO}: labels are {form}, not one class for each example")
         return request
+    head = inputs.head(HEAD) if input.kind in TABLES and input.kind not in COLUMNAR else b""  # text has no such names
     names = names_of(inputs, text)
     if not names:
         return request if typed != AUTO else request.having({key: 1})
     if typed not in (AUTO, len(names)):
         all_of_them = f"{option} {AUTO} takes all of them, --named_labels lists those that may come"
         raise UsageError(f"{inputs.description} has {len(names)} classes, not {typed}: {all_of_them}")
-    say(f"{len(names)} classes: {escaped(first_words(names, SHOWN_NAMES))}")
+    blank = any("_" in name and name.replace("_", " ").encode("utf-8", "surrogateescape") in head for name in names)
+    note = "; a blank within a name counts as _, also in predictions" * blank
+    say(f"{len(names)} classes: {escaped(first_words(names, SHOWN_NAMES))}{note}")
     return request.having({key: len(names), "named_labels": tuple(names)})
+
+
+def loss_advice(request: Request) -> str:
+    """A note on labels of two classes that are learned with the squared loss; empty for other data and options, and for
+    those that a run would refuse.
+    """
+    from vwlite.data.dataset import Inputs
+    from vwlite.data.label_forms import has_two_classes
+
+    with suppress(VwliteError):
+        learner = run_configs.new_learner_config(request.given)
+        if learner.learner != GdConfig.learner or learner.loss.name != "squared":
+            return ""
+        text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
+        inputs = Inputs(replace(run_configs.input_config(request.values), cache=None), text)
+        return LOGISTIC if has_two_classes(inputs, text) else ""
+    return ""

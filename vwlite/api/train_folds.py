@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,6 +23,7 @@ from vwlite.data.input_stream import display_name
 from vwlite.data.shuffle import Folds, split_files, units_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
+from vwlite.interrupts import TemporaryFolder
 from vwlite.options import Request
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.ledger import be_silent
@@ -91,7 +91,7 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
     each, ends = [], [0]
     bad_lines = replace(request.config(BadLinesConfig), keep=None, max_ratio=1.0)  # the run over all data checked them
     with ExitStack() as closing:
-        folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-folds-")))
+        folder = Path(closing.enter_context(TemporaryFolder("vwlite-folds-")))
         for number in range(count):
             measured = partial(is_in, folds, number)
             try:

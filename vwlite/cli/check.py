@@ -9,13 +9,16 @@ from vwlite.cli.options import family, option_of_field
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.learners.configs.per_class import MultilineConfig, PerClassConfig
+from vwlite.learners.configs.outputs import OutputsConfig
+from vwlite.learners.configs.per_class import MulticlassConfig, MultilineConfig, PerClassConfig
 from vwlite.options import options_of
 from vwlite.solvers.loglinear.config import MODELS
 
 label_options = family(
     "Labels",
     *(option_of_field(options_of(PerClassConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
+    option_of_field(options_of(MulticlassConfig)["multiclass"]),
+    option_of_field(options_of(OutputsConfig)["outputs"]),
     option_of_field(
         options_of(MultilineConfig)["csoaa_ldf"]._replace(
             help="Lines 'class:cost | features', a blank line after each group."

@@ -14,7 +14,7 @@ from vwlite.cli import output
 from vwlite.cli.files import Reads, check_named_files, expand
 from vwlite.cli.settings import VARIABLE, plain_name, read_settings
 from vwlite.errors import VwliteError, laid_out
-from vwlite.options import not_one_of, proposals
+from vwlite.options import not_one_of, proposal_text
 from vwlite.storage.output_checks import Printed
 
 PART = "--help="  # all, or the beginning of a subject
@@ -330,8 +330,7 @@ def similar_options(error: click.NoSuchOption) -> str:
     """The options of the command that the unknown one may be; empty for none."""
     params = error.ctx.command.params if error.ctx else []
     names = [name for param in params if isinstance(param, click.Option) and not param.hidden for name in param.opts]
-    *others, last = proposals(error.option_name, names) or [""]
-    return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
+    return proposal_text(error.option_name, names)
 
 
 def of_training(error: click.NoSuchOption) -> str:

@@ -28,8 +28,11 @@ def program() -> None:
     try:
         main()
     except SystemExit as end:
+        from vwlite.interrupts import remove_folders
+
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
+        remove_folders()
         os._exit(end.code)
     except BaseException as error:  # main handles no signals before it begins and after it ends
         end_by_signal(error)
@@ -46,10 +49,11 @@ def report_unraisable(lost: "sys.UnraisableHookArgs") -> None:
 
 def end_by_signal(error: BaseException | None) -> None:
     """End the process if the error is a signal's."""
-    from vwlite.interrupts import SIGINT, Interrupted
+    from vwlite.interrupts import SIGINT, Interrupted, remove_folders
 
     if isinstance(error, KeyboardInterrupt):
         stop(SIGINT, None)
     if isinstance(error, Interrupted):
+        remove_folders()
         os.write(2, f"vwlite: {error}\n".encode())
         os._exit(128 + error.number)

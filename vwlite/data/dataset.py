@@ -56,6 +56,7 @@ class Inputs:
         self.unlabelled = ""  # what is wrong with a table without the column of labels
         self.proposed = ""  # options for a table whose column of labels is not named
         self.advised = "", ""  # for one whose column is named: the loss, and passes and the like
+        self.left_out: list[str] = []  # columns that such a table is better learned without
         self.remarks: list[str] = []  # on those that may be something else
         if config.kind in TABLES:
             self.look_at_columns()
@@ -106,7 +107,7 @@ class Inputs:
             if config.kind in DELIMITERS and (named or (first and "label" not in columns.roles)):
                 text = self.begun.head(HEAD, 0, least_lines(detected)), config.kind, detected, self.bytes_of_files()
                 if named:
-                    self.advised = advise(*text)
+                    self.advised, self.left_out = advise(*text, columns)
                 else:
                     self.proposed = "".join(propose(*text))
         self.read_as = f"columns: {detected.shown()}" if detected.shown() else ""

@@ -35,9 +35,10 @@ class Form:
     lists: bool = False
     groups: bool = False
     bare: bool = False
+    numbers: bool = False
 
     def format(self, text: TextFormat) -> TextFormat:
-        return text.of_words(self.lists, self.groups, bare=self.bare) if self.words else text
+        return text.of_words(self.lists, self.groups, self.numbers, self.bare) if self.words else text
 
 
 FORMS = {
@@ -49,8 +50,9 @@ FORMS = {
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
     "logged decisions": Form(words=True, lists=True),
     "groups of lines with logged decisions": Form(words=True, lists=True, groups=True, bare=True),
+    "lists of numbers": Form(words=True, numbers=True),
 }
-NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FORMS
+NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS, VECTORS = FORMS
 
 
 def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
@@ -63,6 +65,16 @@ def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
     from vwlite.data.arrow_files import names_labels
 
     return NAMES if names_labels(config.paths[0], config.kind, read_columns(config.columns)) else NUMBERS
+
+
+def has_two_classes(inputs: Inputs, text: TextFormat) -> bool:
+    """Whether the first labels of inputs that have not been read are of two classes: -1 and 1, or 0 and 1."""
+    config = inputs.config
+    if config.kind in (*COLUMNAR, *EVENTS):
+        return False
+    head = inputs.head(HEAD)
+    labels = parse_text(head, text, head_parser(head, config, text)).label
+    return {*labels[~np.isnan(labels)].tolist()} in ({-1.0, 1.0}, {0.0, 1.0})
 
 
 def check_quotes(inputs: Inputs) -> None:

@@ -132,7 +132,10 @@ KEYS = (
     "columns of text that differ in nearly every row: {names}; --columns with tag={first} or ignore={first} does not "
     "learn from them, ={first}:text ends this note"
 )
-
+STAMPS = (
+    "columns of time stamps: {names}; beside their size what else is in a row hardly counts: --columns with "
+    "ignore={first} does not learn from them, ={first}:number ends this note"
+)
 MIXED = (
     "columns of text that is a number in most rows: {names}; where these measure something, leave cells without a "
     "number empty, ={first}:text ends this note"
@@ -153,13 +156,15 @@ def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dic
     header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if untyped else []
-    names: dict[str, list[str]] = {IDENTIFIERS: [], MIXED: [], TEXTS: [], KEYS: []}
+    names: dict[str, list[str]] = {IDENTIFIERS: [], STAMPS: [], MIXED: [], TEXTS: [], KEYS: []}
     for name, type in ((column.name, column.type) for column in untyped):
         filled = [row[places[name]] for row in rows if row[places[name]]]
         cells = set(filled)
         if type == NUMBER:
             whole = cells and all(map(WHOLE.fullmatch, cells))
-            if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
+            if is_time(filled):
+                names[STAMPS].append(name)
+            elif whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
                 names[IDENTIFIERS].append(name)
         elif len(filled) < FEW:
             continue
@@ -185,17 +190,30 @@ SMALL = 1 << 20  # bytes of data that several passes take no time over
 FAR = 5  # standard deviations from 0
 MANY = 20  # features: with more only those are named that would be read otherwise without
 MANY_WORDS = 3  # in a cell of text, on average
+DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}( .*)?", re.ASCII)
+SECONDS = 500_000_000, 5_000_000_000  # since 1970: from 1985 to 2128
+UNITS = (1, 1000, 1_000_000)  # of time stamps in a second
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
 
 
 def label_among(cells: Mapping[str, Sequence[str]], types: Mapping[str, str]) -> str:
-    """The name of the column that is most likely the label: a usual one, else the last but for text that differs in
-    all rows.
+    """The name of the column that is most likely the label: a usual one, else the last but for times, and text that
+    differs in all rows.
     """
     usual = {name.lower(): name for name in reversed([*cells])}
-    keys = [name for name, column in cells.items() if types.get(name) == TEXT and differ(column)]
-    last = [name for name in cells if name not in keys] or [*cells]
+    keys = {name for name, column in cells.items() if types.get(name) == TEXT and differ(column)}
+    last = [name for name in cells if name not in keys and not is_time(cells[name])] or [*cells]
     return next((usual[name] for name in LABELS if name in usual), last[-1])
+
+
+def is_time(cells: Sequence[str]) -> bool:
+    """Whether all cells are dates, or whole seconds since 1970, thousandths or millionths of them."""
+    if not cells or all(map(DATE.fullmatch, cells)):
+        return bool(cells)
+    times = [int(cell) for cell in cells if WHOLE.fullmatch(cell)] if WHOLE.fullmatch(cells[0]) else []
+    return len(times) == len(cells) and any(
+        all(SECONDS[0] <= time / unit < SECONDS[1] for time in times) for unit in UNITS
+    )
 
 
 def differ(cells: Sequence[str]) -> bool:
@@ -225,14 +243,16 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
         different, words = differ(cells[name]), words_in(cells[name])
         if name == label:
             continue
-        if types.get(name) != TEXT and (is_counted(cells[name]) or (different and NAMES.fullmatch(name))):
+        if types.get(name) != TEXT and is_row_number(name, cells[name]):
             ignored.append(name)
         elif types.get(name) != TEXT:
             of_text = NAMES.fullmatch(name) and all(map(WHOLE.fullmatch, filter(None, cells[name])))
             spaces["text" if of_text else ""].append(Column(name, TEXT if of_text else NUMBER))
         elif words >= MANY_WORDS:
             spaces["words"].append(Column(name, WORDS))
-        elif different and words == 1 and "tag" not in roles:
+        elif different and words == 1 and "tag" in roles:
+            ignored.append(name)
+        elif different and words == 1:
             roles["tag"] = Column(name)
         else:
             spaces["text"].append(Column(name, TEXT))
@@ -262,19 +282,32 @@ def how_to_learn(
     return " --passes 20 --shuffle-first" * small + "".join(centred)
 
 
-def advise(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[str, str]:
-    """The loss, and passes and the like, for a table whose label is named; arguments as in ``propose``."""
+def advise(
+    head: bytes, kind: str, found: Columns, size: int | None, asked: Columns
+) -> tuple[tuple[str, str], list[str]]:
+    """The loss, and passes and the like, for a table whose label is named, and the columns that it is better learned
+    without, of those that were not ``asked`` for: keys and numbers of rows. Other arguments as in ``propose``.
+    """
     delimiter, label = delimiter_of(head, kind), found.roles["label"].name
     header = header_of(head, delimiter, "", found.headed)
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
+    keys = find_doubtful(head, kind, found, asked)[KEYS]
+    unasked = {name for name, type in found.found_types.items() if type == NUMBER} - {one.name for one in asked.named}
+    keys += [name for name in header if name in unasked and not asked.rest_type and is_row_number(name, cells[name])]
     numbers = {
-        space: columns
+        space: [column for column in columns if column.name not in keys]
         for space, columns in found.spaces.items()
         if all(column.type == NUMBER for column in columns)
     }
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
-    return loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()
+    left_out = keys if len(keys) < sum(map(len, found.spaces.values())) else []
+    return (loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()), left_out
+
+
+def is_row_number(name: str, cells: Sequence[str]) -> bool:
+    """Whether whole numbers are those of the rows, ids of which each row has its own, or the times of rows."""
+    return is_counted(cells) or is_time(cells) or bool(differ(cells) and NAMES.fullmatch(name))
 
 
 def is_counted(cells: Sequence[str]) -> bool:

@@ -11,7 +11,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context
-from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from vwlite.distributed.delta import Delta, Task, load
 from vwlite.distributed.plan import Shard
 from vwlite.distributed.task import Work, learn, write_delta
 from vwlite.errors import ExtraMissing, VwliteError, WorkerLost
+from vwlite.interrupts import TemporaryFolder
 from vwlite.version import __version__
 
 ATTEMPTS = 3  # at a shard, before its failures are the run's
@@ -88,13 +88,13 @@ class Processes:
         self.workers, self.retries = workers, 0
         self.pool: ProcessPoolExecutor | None = None
         self.lifeline: Any = None
-        self.folder: TemporaryDirectory[str] | None = None
+        self.folder: TemporaryFolder | None = None
 
     def started(self) -> ProcessPoolExecutor:
         if self.pool is None:
             spawn = get_context("spawn")
             other, self.lifeline = spawn.Pipe(duplex=False)
-            self.folder = self.folder or TemporaryDirectory(prefix="vwlite-")
+            self.folder = self.folder or TemporaryFolder("vwlite-")
             self.pool = ProcessPoolExecutor(self.workers, spawn, begin_worker, (other,))
         return self.pool
 

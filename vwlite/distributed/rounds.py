@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from vwlite.config_check import JsonObject
@@ -22,7 +21,7 @@ from vwlite.distributed.plan import plan
 from vwlite.distributed.task import Work, learn
 from vwlite.errors import ModelError
 from vwlite.evaluation.evaluate import evaluate
-from vwlite.interrupts import Guard, Interrupted
+from vwlite.interrupts import Guard, Interrupted, TemporaryFolder
 from vwlite.learners.base import own_rows
 from vwlite.learners.losses import LossConfig
 from vwlite.options import OptionValues
@@ -108,7 +107,7 @@ class Rounds:
         output = config.output.model
         self.checkpoint = f"{output}{CHECKPOINT}"
         goes_on = settings.resume and self.goes_on()
-        self.folder = TemporaryDirectory(prefix="vwlite-")
+        self.folder = TemporaryFolder("vwlite-")
         self.best = f"{output}{BEST}" if output else self.place("best")
         if not output:
             self.checkpoint = self.place("round")

@@ -22,8 +22,10 @@ from vwlite.evaluation.metric_table import (
     SETS,
     TWO_CLASSES,
     names_of,
+    omit,
+    row_of,
 )
-from vwlite.evaluation.metrics import COMPUTED, Sample
+from vwlite.evaluation.metrics import COMPUTED, Sample, Say
 from vwlite.learners.abilities import LabelDistribution, Reporting
 from vwlite.learners.base import Learner, want_scores
 from vwlite.learners.class_costs import set_costs
@@ -247,7 +249,9 @@ class ClassOutcomes(Listener):
         self.parts: list[np.ndarray] = []
         self.distributions = distributions_of(learner, asked)
         at_top = [name for name in asked or () if re.fullmatch(r"(p|recall)@[1-9][0-9]{0,8}", name)]
-        self.top = TopClasses(learner, at_top) if at_top and self.config.kind in ("oaa", "multilabel_oaa") else None
+        alone = len(at_top) == len(asked or ())  # else they are left out where there are no scores
+        ranked = at_top and self.config.kind in ("oaa", "multilabel_oaa") and (alone or not no_scores(self.config))
+        self.top = TopClasses(learner, at_top) if ranked else None
         by_score = self.config.kind == "oaa" and self.config.count == 2 and not no_scores(self.config)
         self.second = SecondClass(learner) if by_score else None
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
@@ -290,8 +294,8 @@ class ClassOutcomes(Listener):
         sizes = [of.sum(axis=1) for of in (predicted, meant, predicted & meant)]
         self.costs += [weight @ set_costs(loss, *sizes) for loss in SET_LOSSES]
 
-    def report(self, names: list[str] | None) -> JsonObject:
-        """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
+    def report(self, names: list[str] | None, say: Say = None) -> JsonObject:
+        """The metrics by name; ``names`` chooses some, as ``choose`` does."""
         kind, count = self.config.kind, self.config.count
         label, answer, loss, weight = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((4, 0))
         total = float(weight.sum())
@@ -321,7 +325,7 @@ class ClassOutcomes(Listener):
             kinds.append(DISTRIBUTIONS)
         reasons = {"log_loss": no_probabilities(self.config)} if "log_loss" in names_of(*kinds) else {}
         reasons |= dict.fromkeys(AT_TOP, no_scores(self.config))
-        return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons)
+        return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons, say)
 
 
 def choose(
@@ -329,19 +333,22 @@ def choose(
     offered: Iterable[str],
     names: Iterable[str] | None,
     reasons: Mapping[str, str] = MappingProxyType({}),
+    say: Say = None,
 ) -> JsonObject:
     """The metrics in ``names``, or all of a report, in the order ``offered``.
 
-    Raises UsageError, which lists what is offered but for metrics that are not there for a reason.
+    Those that are not there are left out, or UsageError is raised, as ``omit`` has it; the sentence lists what is
+    offered but for metrics that are not there for a reason.
     """
     if names is None:
         return {name: report[name] for name in offered if name in report}
+    has, refusals = ", ".join(name for name in offered if not reasons.get(name)), {}
     for name in names:
         if name not in report:
-            has = [name for name in offered if not reasons.get(name)]
-            reason = f"; {reasons[name]}" if reasons.get(name) else ""
-            raise UsageError(f"--metric {name}: a model of this kind has {', '.join(has)}{reason}")
-    return {name: report[name] for name in names}
+            row = row_of(name)
+            reason = reasons.get(row.name) if row else ""
+            refusals[name] = f"--metric {name}: a model of this kind has {has}{f'; {reason}' if reason else ''}"
+    return {name: report[name] for name in omit([*names], refusals, say)}
 
 
 def no_scores(config: Any) -> str:

@@ -21,6 +21,7 @@ from vwlite.data.label_forms import (
     NUMBER,
     NUMBERS,
     SEQUENCES,
+    VECTORS,
 )
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.data.malformed_lines import named_labels
@@ -30,6 +31,7 @@ from vwlite.data.text_format import EMPTY_SET, Code
 from vwlite.errors import DataError, escaped
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
+from vwlite.learners.outputs import OutputLabels
 from vwlite.options import DECIMAL_BYTES, is_count
 from vwlite.training.label_sample import LabelOrder
 
@@ -220,7 +222,7 @@ class Decisions(Numbers):
     """Labels of ``--cb``, one a line; the counts are of the actions that were shown."""
 
     form = DECISIONS
-    rule: DecisionLabels
+    rule: DecisionLabels | OutputLabels
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,6 +238,16 @@ class Decisions(Numbers):
 
     def advice(self) -> str:
         return f"--cb {number_of_classes(self.counts, from_zero=False)}"
+
+
+class Vectors(Decisions):
+    """Labels of ``--outputs``; the counts are of the numbers that each output has."""
+
+    form = VECTORS
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.rule = OutputLabels(LossConfig(), outputs)
 
 
 class DecisionGroups(Numbers):

@@ -109,12 +109,12 @@ class OutputOutcomes(Listener):
             table.append({"output": name, "weight": of_it.total, "loss": loss, **metrics})
         return table
 
-    def report(self, names: list[str] | None) -> JsonObject:
-        """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
+    def report(self, names: list[str] | None, say: metrics.Say) -> JsonObject:
+        """The metrics by name; ``names`` chooses some, as ``choose`` does."""
         table = self.of_each()
         means = {name: mean([row[name] for row in table]) for name in ("loss", *OF_EACH)}
         report = {"examples": self.rows, "weight": self.weight, **means, "outputs": table}
-        return choose(report, (*ALWAYS, *names_of(OUTPUTS)), names)
+        return choose(report, (*ALWAYS, *names_of(OUTPUTS)), names, say=say)
 
 
 def mean(values: list[float]) -> float:
@@ -197,9 +197,10 @@ def measure(
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
     model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose value
     is reported; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
-    model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
-    fit, DataError without labelled examples.
+    model only tests; one of classes shows its probabilities where it has any. Metrics that do not fit are left out with
+    a message where others do. Raises UsageError where none does, DataError without labelled examples.
     """
+    say = (display or Display()).message
     read = partial(evaluate, quiet=quiet, display=display, open_inputs=open_inputs)
     if isinstance(model.learner, LoggedDecisions):
         if asked not in (None, LOSS) or qid:
@@ -217,9 +218,9 @@ def measure(
         if qid or against:
             what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
-        return measure_classes(config, model, bad_lines, asked, read)
+        return measure_classes(config, model, bad_lines, asked, read, say)
     opened = Opened(config, model, learned)
-    return measure_numbers(opened, bad_lines, read, asked, qid, ranking or RankingConfig(), against)
+    return measure_numbers(opened, bad_lines, read, asked, qid, ranking or RankingConfig(), against, say)
 
 
 def measure_numbers(
@@ -230,6 +231,7 @@ def measure_numbers(
     qid: str | None,
     ranking: RankingConfig,
     against: Opened | None,
+    say: metrics.Say,
 ) -> JsonObject:
     """Measure a model whose labels are numbers or two classes; arguments are those of ``measure``.
 
@@ -253,10 +255,10 @@ def measure_numbers(
     constant_loss = loss_of_constant(config, outcomes) if asked_constant else None
     losses = {"loss": average(counters), "best_constant_loss": constant_loss}
     in_table = None if others is None else [name for name in others if name != MATCHING]
-    report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked))
+    report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked), say=say)
     if others and MATCHING in others:
         measured = {**report, MATCHING: matching_loss(config.learner.link, columns)}
-        report = {name: measured[name] for name in ("examples", "weight", *dict.fromkeys(others))}
+        report = {name: measured[name] for name in ("examples", "weight", *dict.fromkeys(others)) if name in measured}
     if levels:
         report |= levels.report(of_levels if names else None)
         in_order = ("examples", "weight", *(names or report))
@@ -386,7 +388,8 @@ def compare_rankings(
 
 
 def measure_classes(
-    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object]
+    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object],
+    say: metrics.Say,
 ) -> JsonObject:
     names = metrics_of_list(asked)
     learner = model.learner
@@ -394,4 +397,4 @@ def measure_classes(
     read(config, model, bad_lines, collectors=[outcomes])
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    return outcomes.report(names)
+    return outcomes.report(names, say)

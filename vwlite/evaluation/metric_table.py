@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from vwlite.config_check import JsonObject
-from vwlite.errors import laid_out
+from vwlite.errors import UsageError, laid_out
 from vwlite.options import not_one_of
 
 # Of what is predicted. Each of the first four has what those before it have.
@@ -207,6 +208,49 @@ def metrics_of_list(typed: str | None) -> list[str] | None:
 def row_of(name: str) -> Metric | None:
     """Find the row of a metric; that of ``ndcg@K`` stands for every K."""
     return BY_NAME.get(re.sub(r"@[1-9][0-9]{0,8}$", "@K", name))
+
+
+def omit(names: list[str], refusals: Mapping[str, str], say: Callable[[str], None] | None) -> list[str]:
+    """The names but for those that a model does not have, for which ``refusals`` has a sentence that ``say`` is told.
+
+    Raises UsageError with the sentence where no name would be left, where there is no such metric, and without ``say``.
+    """
+    for name, sentence in refusals.items():
+        if say is None or len(refusals) == len(names) or row_of(name) is None:
+            raise UsageError(sentence)
+    for sentence in refusals.values():
+        say(f"note: left out: {sentence}")  # type: ignore[misc]
+    return [name for name in names if name not in refusals]
+
+
+def choose_names(
+    names: Iterable[str] | None,
+    computed: Collection[str],
+    kinds: tuple[str, str],
+    untold: Collection[str],
+    say: Callable[[str], None] | None,
+) -> list[str]:
+    """The ``names`` of metrics that predictions have; None: all but ``untold`` that are reported unasked.
+
+    ``computed``: those of predictions of numbers. ``kinds``: how far up the ladder metrics go, unasked and where they
+    are named. Raises UsageError, and has ``say``, as ``omit``.
+    """
+    unasked, asked = kinds
+    if names is None:
+        has = LADDER[: LADDER.index(unasked) + 1]
+        rows = (BY_NAME[name] for name in names_of(*has))
+        offered = (row.name for row in rows if not row.asked and row.unasked in ("", *has))
+        return [name for name in offered if name not in untold]
+    chosen, has, refusals = list(names), names_of(*LADDER[: LADDER.index(asked) + 1]), {}
+    for name in chosen:
+        if name not in computed:
+            refusals[name] = unknown(name)
+        elif name not in has:
+            needed = [] if asked == SIDES else ["binary labels, -1 and 1 or 0 and 1"]
+            if PROBABILITIES in BY_NAME[name].of:
+                needed.append("probabilities, those of a model of --loss_function logistic")
+            refusals[name] = f"metric {name!r} needs {' and '.join(needed)}; there are {', '.join(has)}"
+    return omit(chosen, refusals, say)
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:

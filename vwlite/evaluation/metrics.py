@@ -17,8 +17,9 @@ import numpy as np
 
 from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, SIDES, names_of, unknown
+from vwlite.evaluation.metric_table import NUMBERS, ORDER, PROBABILITIES, SIDES, choose_names
 
+Say = Callable[[str], None] | None
 BINS = 10
 LOG_LOSS_EPS = float(np.finfo(np.float32).eps)  # scikit-learn >= 1.3: eps of the predictions' dtype
 
@@ -281,6 +282,7 @@ def evaluate(
     best_constant_loss: float | None = None,
     metrics: Iterable[str] | None = None,
     graded: bool = False,
+    say: Say = None,
 ) -> JsonObject:
     """Measure float32[n] ``predictions`` against ``labels``, as plain numbers in a fixed order.
 
@@ -295,7 +297,7 @@ def evaluate(
     anything of no rows) is NaN. With probabilities the labels count as 0 and 1, otherwise as they are.
 
     Raises ``DataError`` for missing labels and labels that are not binary, ``Diverged`` for predictions that are not
-    finite, ``UsageError`` for predictions that are not probabilities and for metrics unknown or inapplicable.
+    finite, ``UsageError`` for predictions that are not probabilities, and for metrics as ``omit``, which takes ``say``.
     """
     kind = _kind_of(task, output)
     columns = _counted(labels, predictions, weights, scores)
@@ -303,7 +305,7 @@ def evaluate(
     known = {"loss": loss, "best_constant_loss": best_constant_loss}
     untold = [name for name, value in known.items() if value is None]
     untold += ["best_constant_loss"] if kind == PROBABILITIES else []  # there is best_constant_log_loss
-    chosen = _choose(metrics, unasked, asked, untold)
+    chosen = choose_names(metrics, COMPUTED, (unasked, asked), untold, say)
     sample = _sample(columns, kind, **known)
     report: JsonObject = {"examples": len(sample.label), "weight": sample.total}
     report.update((name, COMPUTED[name](sample)) for name in chosen)
@@ -359,25 +361,6 @@ def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
     if are_binary(label):
         return (ORDER if several else NUMBERS), SIDES
     return NUMBERS, ORDER if graded or not several else NUMBERS
-
-
-def _choose(names: Iterable[str] | None, unasked: str, asked: str, untold: list[str]) -> list[str]:
-    if names is None:
-        has = LADDER[: LADDER.index(unasked) + 1]
-        rows = (BY_NAME[name] for name in names_of(*has))
-        offered = (row.name for row in rows if not row.asked and row.unasked in ("", *has))
-        return [name for name in offered if name not in untold]
-    chosen = list(names)
-    for name in chosen:
-        if name not in COMPUTED:
-            raise UsageError(unknown(name))
-        has = names_of(*LADDER[: LADDER.index(asked) + 1])
-        if name not in has:
-            needed = [] if asked == SIDES else ["binary labels, -1 and 1 or 0 and 1"]
-            if PROBABILITIES in BY_NAME[name].of:
-                needed.append("probabilities, those of a model of --loss_function logistic")
-            raise UsageError(f"metric {name!r} needs {' and '.join(needed)}; there are {', '.join(has)}")
-    return chosen
 
 
 def _check(label: np.ndarray, prediction: np.ndarray, score: np.ndarray, kind: str) -> None:

@@ -247,7 +247,8 @@ class Centring:
         other.sums = np.concatenate((self.sums, np.zeros(len(fresh))))
         if len(other.keys) > MOST_CENTRED:
             more = f"its namespaces have more than {MOST_CENTRED} features"
-            raise DataError(f"--centred is for columns of numbers: {more}")
+            way = "give words and names a namespace of their own, as --columns text=NAME does"
+            raise DataError(f"--centred is for columns of numbers: {more}: {way}")
         return other
 
     def places(self, keys: np.ndarray) -> np.ndarray:

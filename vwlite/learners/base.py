@@ -189,10 +189,14 @@ class Learner:
         raise NotImplementedError
 
 
-def check_table_memory(kind: type[Learner], config: Any, bits: int, learning: bool, limit: float | None) -> None:
-    """Raises UsageError when such a learner's tables are of more than ``limit`` GiB; None: of any size."""
+def check_table_memory(
+    kind: type[Learner], config: Any, bits: int, learning: bool, limit: float | None, columns: int = 0
+) -> None:
+    """Raises UsageError when such a learner's tables are of more than ``limit`` GiB; None: of any size. ``columns``:
+    so many has the table of a model at least.
+    """
     if limit is not None:
-        need = kind.slot_bytes(config, learning) * 2**bits
+        need = max(kind.slot_bytes(config, learning), 4.0 * columns) * 2**bits
         check_memory(need, limit * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
 
 

@@ -115,6 +115,9 @@ def restore(
         if feature_changes:
             plan = plan_of(features, header["seen"], learner.config.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
+        if config.narrow:  # a model learned with other options may have more columns
+            columns = learner.weights.shape[1]
+            check_table_memory(kind, config, features.bits, learning or rates, max_memory, columns)
         plan.load(loaded.arrays, header)
         learner.take_header(header, whole=bool(header["resumable"]))
         if rates:

@@ -25,6 +25,7 @@ from vwlite.training.listener import Display, Listener, Run
 LETTERS = ("ignore", "keep", "ignore_linear")  # options whose every letter is a namespace's
 NUMBERED = ("ngram", "skips", "feature_limit")  # options of a letter and a number
 NAMED = ("redefine", "spelling", "random_of", "centred")  # others that name namespaces
+FEW, SPARSE = 64, 4  # features that may be centred without a note; so many times those that an example has
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
 
@@ -153,10 +154,34 @@ class NamespaceReport(Listener):
         """``columns`` are those of ``Sightings``."""
         self.columns = columns
         self.features, self.learner, self.plan, self.display = features, learner, plan, display
+        self.looks = bool(plan.centring)  # whether the next batch is the first
         self.begin()
 
     def begin(self, run: Run | None = None) -> None:
         self.sightings = Sightings(self.features, self.plan, self.columns, self.learner.config.lrq)
+
+    def before(self, batch: Batch, begin: int, end: int) -> None:
+        if self.looks:
+            self.looks = False
+            self.display.note(self.of_centred(batch, begin, end))
+
+    def of_centred(self, batch: Batch, begin: int, end: int) -> str:
+        """A note where examples have few of the features that are centred, of which each then gets all; else empty."""
+        from vwlite.data.columns import TEXT, quote_name, read_columns  # which runs without centred features need not
+        from vwlite.features.group_columns import segments_in
+
+        centring, (first, last) = self.plan.centring, batch.row_namespace[[begin, end]].tolist()
+        own = np.any([segments_in(batch, centring.redefine, space) for space in centring.spaces], axis=0)[first:last]
+        places = ranges(batch.namespace_start, first + np.flatnonzero(own))
+        count, each = len(np.unique(batch.feature_hash[places])), len(places) / max(end - begin, 1)
+        if count <= FEW or count <= SPARSE * each:
+            return ""
+        spaces, names = read_columns(self.columns).spaces, self.features.centred
+        of_names = [one for space in names for one in spaces.get("" if space == "_" else space, ())]
+        texts = ",".join(quote_name(one.name) for one in of_names if one.type == TEXT)
+        way = f", as --columns text={texts} does" if texts else ""
+        what = f"examples have {each:.3g} of {count} features, and each gets all of them, which takes long"
+        return f"--centred {' '.join(names)}: {what}: give words and names a namespace of their own{way}"
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         self.sightings.add(batch, begin, end)

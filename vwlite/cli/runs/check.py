@@ -11,6 +11,7 @@ from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.output import Reading, say, write_json
 from vwlite.config_check import JsonObject
+from vwlite.data.columns import quote_name
 from vwlite.data.dataset import Inputs
 from vwlite.data.json_events import EventLayout, LoggedChances
 from vwlite.data.label_forms import (
@@ -23,6 +24,7 @@ from vwlite.data.label_forms import (
     NAMES,
     NUMBERS,
     SEQUENCES,
+    VECTORS,
     form_of_inputs,
 )
 from vwlite.data.malformed_lines import BadLines, named_labels
@@ -37,19 +39,21 @@ from vwlite.evaluation.label_report import (
     Numbers,
     Traps,
     TwoClasses,
+    Vectors,
     Words,
 )
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, MulticlassConfig, PerClassConfig
 from vwlite.options import OptionValues
 
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
 MANY_CLASSES, FEW_NUMBERS = 8, 32  # with more classes and fewer numbers, distances separate better than sums
 FEW_EXAMPLES = 5  # of a class, on average
+UNITS = {DECISIONS: "action", DECISION_GROUPS: "action", VECTORS: "output"}  # of counts, where these are of no classes
 SHARE_OF_ONES = 0.05  # of values, of features that are measured
-ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
+ASKED = (*KINDS, "multiclass", "outputs", "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
     "multinomial": Names,
@@ -96,7 +100,7 @@ def run(arguments: OptionValues) -> int:
         tell(note)
     if arguments["shows_command"]:
         if labelled:
-            print(command_for(arguments, report, inputs.advised))
+            print(command_for(arguments, report, inputs.advised, inputs.left_out))
     elif arguments["json_path"] != "-":
         advised = [" ".join(filter(None, inputs.advised)), curves_advice(report)]
         print("\n".join(report_lines(report, bits, [] if asked else [advice for advice in advised if advice])))
@@ -109,8 +113,12 @@ def run(arguments: OptionValues) -> int:
     return 0
 
 
-def command_for(arguments: OptionValues, report: JsonObject, advised: tuple[str, str]) -> str:
-    """A shell command that learns the data of ``report``; ``advised``: options for the labels, and for passes."""
+def command_for(
+    arguments: OptionValues, report: JsonObject, advised: tuple[str, str], left_out: Sequence[str]
+) -> str:
+    """A shell command that learns the data of ``report``; ``advised``: options for the labels, and for passes.
+    ``left_out``: columns to ignore.
+    """
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
     if asked == "l1":
@@ -123,7 +131,9 @@ def command_for(arguments: OptionValues, report: JsonObject, advised: tuple[str,
     verb = "l1" if options.startswith("vwlite l1 ") else "train"
     options = options.removeprefix("vwlite l1 ")
     typed = build.typed_options()
-    beside = [("--format", typed.get("kind")), ("--columns", typed.get("columns"))]
+    left_out = left_out if "columns" in typed else ()
+    columns = f"{typed['columns']} ignore={','.join(map(quote_name, left_out))}" if left_out else None
+    beside = [("--format", typed.get("kind")), ("--columns", columns or typed.get("columns"))]
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
     files = [shlex.quote(path) for path in arguments["files"]]
@@ -139,14 +149,18 @@ def reader_of(arguments: OptionValues) -> Numbers | None:
     if len(asked) > 1:
         raise UsageError(f"--{' and --'.join(asked)} do not go together")
     kind = asked[0] if asked else ""
-    if kind not in KINDS:
+    if kind not in (*KINDS, "multiclass"):
         if names:
-            raise UsageError("--named_labels needs --oaa, --csoaa or --multilabel_oaa")
+            raise UsageError("--named_labels needs --oaa, --multiclass, --csoaa or --multilabel_oaa")
+        if kind == "outputs":
+            return Vectors(arguments["outputs"])
         if kind == "l1":
             return OF_MODELS[arguments["l1"]]()
         return Groups() if kind else None
-    config = PerClassConfig(**{kind: arguments[kind]}, named_labels=names)
-    return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
+    config_type = MulticlassConfig if kind == "multiclass" else PerClassConfig
+    config = config_type(**{kind: arguments[kind]}, named_labels=names)
+    many = kind in ("csoaa", "multilabel_oaa")
+    return Words(config.classes, sets=kind == "multilabel_oaa") if many else ClassNumbers(config.classes)
 
 
 Looks = tuple[DataReport, Traps, Offsets]
@@ -215,8 +229,9 @@ def labels_text(report: JsonObject) -> str:
     if report["classes"]:
         unit = "sequences" if report["labels_are"] == SEQUENCES else "groups"
         parts = "" if report["groups"] is None else f", {report['groups']} {unit}"
-        one_and_more = ("action", "actions") if description in (DECISIONS, DECISION_GROUPS) else ("class", "classes")
-        description += f" ({report['classes']} {one_and_more[report['classes'] > 1]}{parts})"
+        one = UNITS.get(description, "class")
+        many = "classes" if one == "class" else f"{one}s"
+        description += f" ({report['classes']} {many if report['classes'] > 1 else one}{parts})"
     if report["labels"] is not None:
         return f"{description}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
     if report["classes"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -163,10 +163,16 @@ def text_of(features: list[str], model: Restored) -> str:
     for feature in features:
         space, _, name = feature.partition("=")
         slot = describe.slot_of(model.learner, model.features, name, space)
-        if not describe.is_learned(model.learner, slot):
+        if not (describe.is_learned(model.learner, slot) or knows_the_mean(model, [space])):
             raise unknown_feature(feature)
         blocks.append(f"|{space} {name}")
     return f"'{','.join(features)} {' '.join(blocks)}"
+
+
+def knows_the_mean(model: Restored, spaces: Iterable[str]) -> bool:
+    """Whether whom the model has not met is predicted as the mean, as by one of ``--als`` on the sides of its pair."""
+    sides = [side for pair in model.features.dotproduct for side in sides_of_pair(pair)]
+    return model.learner.config.learner == "als" and any(covers(side, space) for side in sides for space in spaces)
 
 
 def unknown_feature(feature: str) -> Unmet:
@@ -175,11 +181,14 @@ def unknown_feature(feature: str) -> Unmet:
 
 def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig) -> Row:
     """The row that has this feature alone. Raises UsageError."""
-    read = partial(slots_of, model=model, config=in_json(config, columns))
-    for row in rows_like(feature, columns):
+    read, rows = partial(slots_of, model=model, config=in_json(config, columns)), [*rows_like(feature, columns)]
+    for row in rows:
         slots = read(row)
         if slots and all(describe.is_learned(model.learner, slot) for slot in slots):
             return row
+    name, members = feature.partition("=")[0], columns.spaces.items()
+    if rows and knows_the_mean(model, (space for space, own in members if name in (space, *(one.name for one in own)))):
+        return rows[0]
     raise unknown_feature(feature)
 
 

@@ -4,7 +4,6 @@ import gc
 import math
 import os
 import shlex
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -18,7 +17,7 @@ from typing import Any
 import click
 
 from vwlite.api.run_configs import check_option_effects, check_unused_options
-from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
+from vwlite.api.train_files import counts_of_classes, loss_advice, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.build import evaluation_changes
 from vwlite.cli.files import Difficulty, FileName, check_named_files
@@ -36,7 +35,7 @@ from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_table import canonical_name, to_finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
-from vwlite.interrupts import SIGINT, Guard, Interrupted
+from vwlite.interrupts import SIGINT, Guard, Interrupted, TemporaryFolder
 from vwlite.options import AUTO, OptionValues, fields_of
 from vwlite.solvers.aso.model_file import TARGET
 from vwlite.solvers.crr import solver as crr
@@ -130,12 +129,16 @@ def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), comm
     return [*words, *(word for name, value in beside.items() for word in (OF_DATA[name], value))]
 
 
-def with_names(fixed: list[str], files: list[str]) -> list[str]:
-    """The same with the names of classes that trials would find, those of all of ``files``."""
+def with_names(fixed: list[str], files: list[str], varied: list[str], tell: Callable[[str], None]) -> list[str]:
+    """The same with the names of classes that trials would find, those of all of ``files``. ``tell`` takes a note on
+    the loss, unless that is ``varied``.
+    """
     with command_of("train").make_context("train", [*files, *fixed], parent=click.Context(cli, info_name="vwlite")):
         request = build.request()
     words = with_classes(request, be_silent)
     if words is request:
+        if OF_LOSS[0] not in varied and (advice := loss_advice(request)):
+            tell(f"note: {advice}")
         return fixed
     count = next(str(words.given[key]) for key in counts_of_classes(words))
     counted = [count if word == AUTO else word.replace(f"={AUTO}", f"={count}") for word in fixed]
@@ -298,17 +301,13 @@ def run(arguments: OptionValues) -> int:
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
-    if config.command == "train":
-        fixed = with_names(fixed, files)
-    kind = of_data.get("kind") or kind_by_name(files)
-    jobs = config.jobs or available_cores()
     bar = Bar(arguments["quiet"], to_stdout=False)
     tell = (lambda line: None) if arguments["quiet"] else bar.message
-    with (
-        closing(bar),
-        tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
-        ThreadPoolExecutor(max(jobs, 1)) as pool,
-    ):
+    if config.command == "train":
+        fixed = with_names(fixed, files, [spelling_of(dimension.option) for dimension in dimensions], tell)
+    kind = of_data.get("kind") or kind_by_name(files)
+    jobs = config.jobs or available_cores()
+    with closing(bar), TemporaryFolder("vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
         learned = files
         if not config.tests:
             training, test = split_files(files, kind, of_data.get("columns", ""), Path(folder))
