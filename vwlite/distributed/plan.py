@@ -214,6 +214,10 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     if config.features.finds_gamma:
         raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())
+    if config.features.landmarks:
+        from vwlite.features.gamma import find_gamma  # which other bases need not
+
+        find_gamma(parts.plan, ())
     return capture_bytes(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
 
 
