@@ -48,8 +48,9 @@ def train(
     of a new one, with the options that it has.
 
     With an ``executor`` (of ``concurrent.futures``, or a Dask client), or the options ``workers`` or ``shards``, the
-    data are learned in rounds over shards, on the executor, in processes, or one after the other in this one.
-    The executor stays open. Raises as ``Model`` and its ``learn``, Locked, OutputError, WorkerLost.
+    data are learned in rounds over shards, on the executor, in processes, or one after the other in this one. Learners
+    that do not average raise UsageError. The executor stays open. Raises as ``Model`` and its ``learn``, Locked,
+    OutputError, WorkerLost.
     """
     if model:
         if args or options or executor is not None:
