@@ -317,3 +317,34 @@ def weights(tmp_path):
         return {int(slot): float(column[slot]) for slot in np.flatnonzero(column)}
 
     return of
+
+
+def test_models_of_crr_are_averaged_by_their_examples(run_here, tmp_path, weights, header):
+    (tmp_path / "a.vw").write_text("1 |f both a\n-1 |f both c\n" * 30)
+    (tmp_path / "b.vw").write_text("1 |f both b\n-1 |f both c\n" * 10)
+    how = ("--qid", "none", "--steps", "500", "--quiet")
+    for name in "ab":
+        run_here("crr", f"{name}.vw", "-f", name, *how)
+    run_here("merge", "a", "b", "-f", "m")
+    a, b, m = map(weights, "abm")
+    for slot in {*a, *b}:
+        known = [(count, model[slot]) for count, model in ((60, a), (20, b)) if slot in model]
+        expected = sum(n * w for n, w in known) / sum(n for n, _ in known)
+        assert m.get(slot, 0) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert len(m) > 2 and "crr" not in header("m") and header("m")["counters"]["example_number"] == 80
+    assert len(run_here("predict", "-i", "m", "a.vw").stdout.splitlines()) == 60
+    assert "was not made by 'vwlite crr'" in run_here("crr", "a.vw", "-i", "m", "-f", "x", status=76).stderr
+    run_here("merge", "a", "b", "--base", "a", "-f", "based")
+    assert "crr_state" not in load(str(tmp_path / "based")).arrays
+
+
+def test_models_of_crr_with_other_options_and_sparse_ones_are_refused(run_here, tmp_path):
+    (tmp_path / "t.vw").write_text("1 |f both a\n-1 |f both c\n" * 30)
+    how = ("--qid", "none", "--steps", "100", "--quiet")
+    for name, command in {"a": "crr", "b": "crr --lambda 0.1", "c": "crr --l1 0.01", "d": "l1"}.items():
+        first, *options = command.split()
+        run_here(first, "t.vw", "-f", name, *options, *(how if first == "crr" else ["--quiet"]))
+    assert "made with other options (lambda)" in run_here("merge", "a", "b", "-f", "m", status=76).stderr
+    for name in "cd":
+        said = run_here("merge", name, name, "-f", "m", status=2).stderr
+        assert said == f"vwlite: {name} cannot be merged: averages of sparse weights are not sparse\n"

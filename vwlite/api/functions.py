@@ -126,8 +126,8 @@ def merge(
 ) -> Model:
     """Make one model of several that were made apart, or of the files of the deltas of a round, as ``vwlite merge``.
 
-    ``base``: the model that all of them began with; None: they began with nothing. Raises UsageError, ModelError for
-    what does not fit, InputMissing.
+    ``base``: the model that all of them began with; None: they began with nothing. Models of ``vwlite crr`` make an
+    ordinary linear model. Raises UsageError, ModelError for what does not fit, InputMissing.
     """
     with ExitStack() as closing:
         *paths, begun = (path_of(model, closing) for model in (*models, base))

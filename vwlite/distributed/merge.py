@@ -52,6 +52,9 @@ SUMMED = frozenset({
 POLICY = re.compile(r"_\d+$")  # ends the names of scalars of its own that a policy has
 SETTLED = {"gravity": 0.0, "contraction": 1.0}  # every shard has applied its shrinkage
 LABELS = ("first_label", "second_label")  # not summed as the other counters are
+RESULTS = (  # of a run of ``vwlite crr``, beside its options
+    "steps", "seed", "average_after", "examples", "queries", "pairs", "scale", "offset", "weights",
+)  # fmt: skip
 
 
 def check(base: str, deltas: Sequence[Delta]) -> None:
@@ -110,8 +113,8 @@ def check_agreement(models: Sequence[tuple[str, JsonObject]]) -> None:
     """Raises ModelError where the headers of models, each with its file's name, are of other options."""
     (first_path, first), *others = models
     for path, header in others:
-        for name in ("learner", "features", "config", "kind"):
-            if header.get(name) != first.get(name):
+        for name in ("learner", "features", "config", "kind", "crr"):
+            if name in header.keys() & first.keys() and header[name] != first[name]:
                 option = first_difference(first, header, name)
                 raise ModelError(f"{path} and {first_path} were made with other options ({option})")
     for path, header in models:
@@ -136,7 +139,7 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     """
     deltas = in_units_of_all(base.header, deltas, config)
     values, names, *_ = joined(base.arrays)
-    weights = [examples_between(base.header, delta.header) for delta in deltas]
+    weights = [examples_learned(base.header, delta.header) for delta in deltas]
     slots, columns = known_slots(deltas), len(names)
     before = values[slots, :columns].astype(np.float64)
     change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
@@ -152,12 +155,18 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     part(values, base.arrays)
     header = merged_header(base.header, [delta.header for delta in deltas], config)
     header["passes"] = max(delta.header["passes"] for delta in deltas)
+    header.pop("crr", None)
     return base._replace(header=header)
 
 
 def examples_between(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
     """The weight of the examples that a shard has learned."""
     return float(end["counters"]["labeled_weight"] - base["counters"]["labeled_weight"])
+
+
+def examples_learned(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
+    """The same of a model; of one of ``vwlite crr`` the number of those that its steps were drawn from."""
+    return float(end["counters"]["example_number"]) if "crr" in end else examples_between(base, end)
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
@@ -349,9 +358,19 @@ def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
         raise DataError("there is no labelled example to learn from in any shard")
 
 
+def without_results(path: str, header: JsonObject) -> JsonObject:
+    """A header that has of its run of ``vwlite crr``, if any, the options alone. Raises UsageError for sparse weights.
+    """
+    record = header.get("crr", {})
+    if "l1" in header or "l1" in record:
+        raise UsageError(f"{path} cannot be merged: averages of sparse weights are not sparse")
+    options = {name: value for name, value in record.items() if name not in RESULTS}
+    return {**header, "crr": options} if record else header
+
+
 def merge_models(paths: Sequence[str], base: str | None) -> Model:
     """The model of ordinary models, whose changes are averaged as in ``merge_apart``."""
-    headers = [read_stored(path).header for path in paths]
+    headers = [without_results(path, read_stored(path).header) for path in paths]
     config = read_stored(paths[0]).config
     rule_of(config, 2)
     check_agreement(list(zip(paths, headers, strict=True)))
@@ -359,6 +378,10 @@ def merge_models(paths: Sequence[str], base: str | None) -> Model:
     with ExitStack() as closing:
         begun = base_of(base or closing.enter_context(as_path(first_base(headers[0], 1), "the base")))
         name = base or "the base"
+        begun = begun._replace(
+            header=without_results(name, begun.header),
+            arrays={key: array for key, array in begun.arrays.items() if not key.startswith("crr_")},
+        )
         check_agreement([(name, begun.header), *zip(paths, headers, strict=True)])
         before = Snapshot(joined(begun.arrays))
         deltas = []
