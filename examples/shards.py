@@ -1,9 +1,11 @@
 """What rounds over shards cost in quality: losses on held-out data beside those of one sequential pass.
 
-    python examples/shards.py TRAIN TEST [--shards 4,16,64] [--rounds 3] [--workers 2] [--json OUT] [-- OPTIONS]
+    python examples/shards.py TRAIN TEST [--shards 4,16,64] [--rounds 3] [--workers 2] [--metric loss] [--json OUT] \\
+        [-- OPTIONS]
 
-OPTIONS are those of 'vwlite train' for all runs, as in '-- --loss_function logistic -b 22'. Printed are the loss of one
-pass and, for each number of shards, how many percent the loss is above it after each round.
+OPTIONS are those of 'vwlite train' for all runs, as in '-- --loss_function logistic -b 22'; a metric is one of 'vwlite
+evaluate' that is better the lower it is. Printed are the loss of one pass and, for each number of shards, how many
+percent the loss is above it after each round.
 """
 
 import argparse
@@ -25,16 +27,23 @@ def vwlite(*arguments):
 
 def losses(options, work):
     """The loss of one pass, and for each number of shards those after the rounds."""
-    train = ("train", options.train, *options.learner, "--quiet", "-f")
-    vwlite(*train, work / "sequential")
-    metric = ("--metric", "loss", "--quiet")
-    alone = vwlite("evaluate", "-i", work / "sequential", options.test, *metric)["loss"]
+
+    def measured(model):
+        done = vwlite("evaluate", "-i", model, options.test, "--metric", options.metric, "--quiet")
+        return done[options.metric]
+
+    train = ("train", options.train, "--quiet", "-f")
+    vwlite(*train, work / "sequential", *options.learner)
     by_shards = {}
     for shards in options.shards:
-        how = ("--workers", min(options.workers, shards), "--shards", shards, "--rounds", options.rounds)
-        run = vwlite(*train, work / f"{shards}", *how, "--holdout", options.test)
-        by_shards[shards] = [one["holdout_loss"] for one in run["rounds"]]
-    return alone, by_shards
+        how = ("--workers", min(options.workers, shards), "--shards", shards, "--rounds", 1)
+        model, after = work / f"{shards}", []
+        for _ in range(options.rounds):
+            vwlite(*train, model, *how, *(("-i", model) if after else options.learner))
+            after.append(measured(model))
+            Path(f"{model}.ledger").unlink()  # which would say that the data were learned before
+        by_shards[shards] = after
+    return measured(work / "sequential"), by_shards
 
 
 def main():
@@ -44,6 +53,7 @@ def main():
     parser.add_argument("--shards", default="4,16,64", type=lambda text: [int(one) for one in text.split(",")])
     parser.add_argument("--rounds", default=3, type=int)
     parser.add_argument("--workers", default=2, type=int)
+    parser.add_argument("--metric", default="loss")
     parser.add_argument("--json", type=Path)
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)

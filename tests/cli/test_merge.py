@@ -102,6 +102,41 @@ def test_classes_are_merged_as_numbers_are(shards, run_here, tmp_path, header, o
     assert '"accuracy": 1.0' in told
 
 
+@pytest.mark.parametrize("options", ["--cb 3", "--cb_explore 3 --cb_type dr", "--cb 3 --cost_offset 1 --cb_type ips"])
+def test_costs_and_decisions_are_counted_over_shards(options, shards, header, run_here, tmp_path):
+    lines = [f"{1 + n % 3}:{n * 7 % 5 / 2}:0.25 |f a{n % 3}\n" for n in range(90)]
+    (tmp_path / "d.vw").write_text("".join(lines))
+    run_here("train", "d.vw", "-f", "whole", "--quiet", *options.split())
+    shards(["d.vw"], 3, "m", *options.split())
+    shards(["d.vw"], 3, "two", base="m")
+    whole, once, twice = (header(name)["scalars"] for name in ("whole", "m", "two"))
+    assert once["events"] == whole["events"] == 90 and once["actions"] == whole["actions"] == 270
+    assert once["highest_cost"] == whole["highest_cost"] == 2
+    assert twice["events"] == 180 and twice["regressor_norm_weight"] >= once["regressor_norm_weight"]
+    assert once.get("learned", 90) == 90 and once["multiplier"] > 0
+
+
+def test_groups_of_lines_stay_whole(shards, header, run_here, tmp_path):
+    groups = [f"shared |u u{n % 3}\n1:{n % 2} |i a{n}\n2:{1 - n % 2} |i b{n}\n" for n in range(40)]
+    options = ["--csoaa_ldf", "m", "-q", "ui"]
+    for name, blank in (("a", "\n"), ("b", "\r\n")):
+        (tmp_path / f"{name}.vw").write_text(blank.join(groups), newline="")
+        run_here("train", f"{name}.vw", "-f", "whole", "--quiet", *options)
+        shards([f"{name}.vw"], 7, f"{name}.m", *options)
+        for count in ("example_number", "labeled_weight"):
+            assert header(f"{name}.m")["counters"][count] == header("whole")["counters"][count] > 0
+
+
+def test_decisions_as_json_are_cut_at_lines(shards, header, tmp_path):
+    actions = {"_multi": [{"i": "a"}, {"i": "b"}]}
+    label = ({"_label_cost": n % 2, "_label_probability": 0.5, "_labelIndex": n % 2} for n in range(30))
+    (tmp_path / "d.dsjson").write_text("".join(json.dumps({**one, "c": actions}) + "\n" for one in label))
+    shards(["d.dsjson"], 3, "m", "--cb_adf", "--format", "dsjson")
+    assert header("m")["scalars"]["events"] == 30
+    sizes = {len(deltas.load(tmp_path / f"{number}.delta").slots) for number in (1, 2, 3)}
+    assert 0 not in sizes
+
+
 def test_compressed_files_go_whole_to_a_shard(shards, header, tmp_path):
     halves = text(200, 1), text(200, 2)
     for name, half in zip("ab", halves, strict=True):
@@ -126,7 +161,14 @@ REFUSED = {
     "--log_multi 3": "--log_multi does not go with shards: trees",
     "--ftrl": "--ftrl does not go with several shards",
     "--l1 1e-3": "--l1 does not go with several shards",
-    "--csoaa_ldf m": "--csoaa_ldf does not go with shards",
+    "--csoaa_ldf m --ftrl": "--ftrl does not go with several shards",
+    "--coin": "--coin does not go with shards",
+    "--cb 3 --coin": "--cb does not go with shards",
+    "--cb 3 --cost_offset max": "--cost_offset max does not go with several shards: the highest cost that a shard",
+    "--cb_explore_adf --cover 2": "--cover does not go with several shards: its policies learn what those before",
+    "--cbify 3": "--cbify does not go with shards: what it plays depends on all that came before",
+    "--multiclass 3 --average": "--average does not go with several shards: a mean of the rounds' models is one",
+    "--multiclass 3 --group_l1 1e-3": "--group_l1 does not go with several shards: averages of sparse weights",
     "--passes 2": "--passes does not go with shards",
     "-c": "--cache does not go with shards",
     "--names": "--names does not go with shards",
@@ -275,3 +317,34 @@ def weights(tmp_path):
         return {int(slot): float(column[slot]) for slot in np.flatnonzero(column)}
 
     return of
+
+
+def test_models_of_crr_are_averaged_by_their_examples(run_here, tmp_path, weights, header):
+    (tmp_path / "a.vw").write_text("1 |f both a\n-1 |f both c\n" * 30)
+    (tmp_path / "b.vw").write_text("1 |f both b\n-1 |f both c\n" * 10)
+    how = ("--qid", "none", "--steps", "500", "--quiet")
+    for name in "ab":
+        run_here("crr", f"{name}.vw", "-f", name, *how)
+    run_here("merge", "a", "b", "-f", "m")
+    a, b, m = map(weights, "abm")
+    for slot in {*a, *b}:
+        known = [(count, model[slot]) for count, model in ((60, a), (20, b)) if slot in model]
+        expected = sum(n * w for n, w in known) / sum(n for n, _ in known)
+        assert m.get(slot, 0) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert len(m) > 2 and "crr" not in header("m") and header("m")["counters"]["example_number"] == 80
+    assert len(run_here("predict", "-i", "m", "a.vw").stdout.splitlines()) == 60
+    assert "was not made by 'vwlite crr'" in run_here("crr", "a.vw", "-i", "m", "-f", "x", status=76).stderr
+    run_here("merge", "a", "b", "--base", "a", "-f", "based")
+    assert "crr_state" not in load(str(tmp_path / "based")).arrays
+
+
+def test_models_of_crr_with_other_options_and_sparse_ones_are_refused(run_here, tmp_path):
+    (tmp_path / "t.vw").write_text("1 |f both a\n-1 |f both c\n" * 30)
+    how = ("--qid", "none", "--steps", "100", "--quiet")
+    for name, command in {"a": "crr", "b": "crr --lambda 0.1", "c": "crr --l1 0.01", "d": "l1"}.items():
+        first, *options = command.split()
+        run_here(first, "t.vw", "-f", name, *options, *(how if first == "crr" else ["--quiet"]))
+    assert "made with other options (lambda)" in run_here("merge", "a", "b", "-f", "m", status=76).stderr
+    for name in "cd":
+        said = run_here("merge", name, name, "-f", "m", status=2).stderr
+        assert said == f"vwlite: {name} cannot be merged: averages of sparse weights are not sparse\n"

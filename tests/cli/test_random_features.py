@@ -202,8 +202,10 @@ def test_vw_takes_the_model_with_its_features(data, run_cli):
     assert done.stdout == run_cli("predict", "-i", "m", "new.vw").stdout
 
 
-def test_shards_with_one_gamma(data, run_cli):
-    options = ("--random_features", "rbf:64", "--gamma", "1", *LOGISTIC, "--quiet")
+@pytest.mark.parametrize("features", [("--random_features", "rbf:64"), ("--landmarks", "rbf:few.vw")], ids=" ".join)
+def test_shards_with_one_gamma(features, data, run_cli):
+    (data / "few.vw").write_text("".join((data / "t.vw").read_text().splitlines(True)[:40]))
+    options = (*features, "--gamma", "1", *LOGISTIC, "--quiet")
     for part in (1, 2):
         run_cli("train", "t.vw", "-f", f"m{part}", "--shard", f"{part}/2", *options)
     run_cli("merge", "m1", "m2", "-f", "m", status=0)

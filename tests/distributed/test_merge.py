@@ -12,14 +12,16 @@ from oracle.merge import merge as oracle_merge
 from vwlite._native import merge_rows
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
-from vwlite.distributed.merge import known_slots, merge_deltas, merge_split, rate_factor
+from vwlite.distributed.merge import merge_deltas, merge_split, rate_factor
 from vwlite.distributed.plan import base_of, digest_of, plan, rule_of
 from vwlite.distributed.task import learn, open_piece
 from vwlite.errors import InputDamaged
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import COLUMNS
 from vwlite.learners.losses import LossConfig
 from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.model_file import load
+from vwlite.storage.weight_table import Table
 from vwlite.training.config import RunConfig
 
 NUMBERS = st.floats(-9, 9, width=32, allow_subnormal=False)
@@ -49,7 +51,7 @@ def test_slots_are_merged_as_in_plain_python(base, changes, power):
     begun = table(base)
     divided = begun.copy()
     divided[:, 1] /= np.float32(len(changes))
-    before = deltas.Snapshot(divided, 3)
+    before = deltas.Snapshot(Table(divided, COLUMNS))
     actual = []
     for number, change in enumerate(changes, 1):
         after = divided.copy()
@@ -65,13 +67,63 @@ def test_slots_are_merged_as_in_plain_python(base, changes, power):
     np.testing.assert_array_equal(begun, table(oracle_merge(base, shards, power)))
 
 
+def rows_of(table):
+    """{slot: (w, G, N)} of a model's tables or of a delta's columns."""
+    slots = np.flatnonzero(table.values.any(axis=1)) if isinstance(table, Table) else table.slots
+    columns = table.values[slots].T if isinstance(table, Table) else np.array(table.columns)
+    return {slot: tuple(map(float, row)) for slot, row in zip(slots.tolist(), columns.T, strict=True)}
+
+
+@pytest.mark.parametrize("options", ["--multiclass 3", "--multiclass 10 --loss_function logistic"])
+def test_classes_in_tables_of_their_own_are_merged_as_in_plain_python(options, run_here, tmp_path):
+    draw = np.random.default_rng(4)
+    lines = [f"{1 + n % 3} |a x{n % 5}:{draw.random():.3f} y{n % 7} |b z{n // 20}\n" for n in range(150)]
+    (tmp_path / "t.vw").write_text("".join(lines))
+    base, typed = {}, options.split()
+    for number in (1, 2):
+        for shard in (1, 2, 3):
+            files = ("train", "t.vw", "--shard", f"{shard}/3", "-f", f"{shard}.delta", "--quiet")
+            run_here(*files, *(["-i", "m1"] if base else ["-b", "12", *typed]))
+        run_here("merge", *(["--base", "m1"] if base else []), "1.delta", "2.delta", "3.delta", "-f", f"m{number}")
+        started = {slot: (w, float32(g / np.float32(3)), n) for slot, (w, g, n) in base.items()}
+        ends = [started | rows_of(deltas.load(tmp_path / f"{shard}.delta")) for shard in (1, 2, 3)]
+        model = load(tmp_path / f"m{number}")
+        expected = {slot: row for slot, row in oracle_merge(base, ends).items() if any(row)}
+        base = rows_of(deltas.joined(model.arrays))
+        assert base == expected
+    assert model.header["counters"]["example_number"] == 300 and len(base) > 50
+
+
+@given(st.integers(0, 3), st.data())
+def test_tables_with_a_row_for_several_slots_are_joined_and_parted(shift, data):
+    numbers = st.lists(NUMBERS, min_size=16, max_size=16)
+    draw = {name: np.array([data.draw(numbers)], np.float32).T for name in ("weights", "squares")}
+    tables = {**draw, "scale": np.array([data.draw(numbers)], np.float32).T[: 16 >> shift].copy()}
+    arrays = {name: Table(values.copy(), (name[0],)) for name, values in sorted(tables.items())} | {"other": slice(3)}
+    wide = deltas.joined(arrays)
+    assert wide.names == ("w", "s", "s") and wide.values.shape == (16, 3)
+    for column, name in enumerate(("weights", "squares", "scale")):
+        np.testing.assert_array_equal(wide.values[:, column], np.repeat(tables[name], 16 // len(tables[name])))
+    deltas.part(wide.values * 2, arrays)
+    for name, values in tables.items():
+        np.testing.assert_array_equal(arrays[name].values, values * 2)
+
+
+def test_a_single_table_is_joined_with_nothing():
+    values = np.ones((8, 4), np.float32)
+    arrays = {"weights": Table(values, COLUMNS), "seen": np.zeros(3)}
+    assert deltas.joined(arrays).values is values and deltas.joined(arrays).names == COLUMNS
+    deltas.part(values, arrays)
+    assert values.all()
+
+
 def test_a_delta_of_no_change_changes_nothing():
     base = table({3: (1.5, 2.0, 1.0), 7: (-1.0, 0.3, 2.0)})
     divided = base.copy()
     divided[:, 1] /= np.float32(3)
-    nothing = deltas.Snapshot(divided, 3).changes(divided)
+    nothing = deltas.Snapshot(Table(divided, COLUMNS)).changes(divided)
     actual = [deltas.Delta(deltas.Task(number, 3, ""), {}, *nothing) for number in (1, 2, 3)]
-    assert len(known_slots(actual)) == 0
+    assert len(deltas.known_slots(actual)) == 0
     after = base.copy()
     merge_split(after, actual, rule_of(GdConfig(), 3))
     np.testing.assert_array_equal(after, base)

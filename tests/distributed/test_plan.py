@@ -1,14 +1,19 @@
-"""Shards are the lines of all files, each line once, in order."""
+"""Shards are the lines of all files, each line once, in order; groups of lines are whole."""
 
 import gzip
 import os
+import re
+from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.distributed.plan import plan
+from vwlite.distributed import plan as module
+from vwlite.distributed.plan import AVERAGED, END_OF_GROUP, next_start, plan
 from vwlite.errors import InputMissing, UsageError
+from vwlite.learners import config_class
 
 LINES = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=12)
 ENDS = st.sampled_from([b"\n", b"\r\n", b""])
@@ -51,6 +56,33 @@ def test_lines_are_where_their_first_bytes_are(tmp_path):
     (tmp_path / "a").write_bytes(b"12345678\n1\n2\n")
     shards = plan([str(tmp_path / "a")], 4)  # cuts at 3, 6 and 9
     assert [[text_of(piece) for piece in shard.pieces] for shard in shards] == [[b"12345678\n"], [], [], [b"1\n2\n"]]
+
+
+@given(st.lists(st.sampled_from([b"a", b"bb", b" ", b"", b"\r", b"c\r"])), st.booleans(), st.integers(1, 5))
+def test_groups_are_cut_behind_a_blank_line_alone(folder, lines, ended, searched):
+    text = b"\n".join(lines) + b"\n" * ended
+    path = folder / "groups.vw"
+    path.write_bytes(text)
+    with open(path, "rb") as file, patch.object(module, "SEARCHED", searched):
+        for place in range(len(text) + 1):
+            behind = (q for q in range(place, len(text)) if re.search(rb"\n\r?\n\Z", text[:q]))
+            expected = next(behind, len(text)) if place else 0
+            assert next_start(file, place, len(text), END_OF_GROUP) == expected
+
+
+def test_a_group_belongs_to_the_shard_in_which_it_begins(tmp_path):
+    (tmp_path / "a").write_bytes(b"1 |\n2 |\n\n" * 3 + b"1 |\n")
+    shards = plan([str(tmp_path / "a")], 4, groups=True)  # cuts at 7, 15 and 23
+    group = b"1 |\n2 |\n\n"
+    assert [[text_of(piece) for piece in shard.pieces] for shard in shards] == [[group], [group], [group], [b"1 |\n"]]
+    (tmp_path / "a").write_bytes(b"1 |\n" * 9)
+    assert [len(shard.pieces) for shard in plan([str(tmp_path / "a")], 3, groups=True)] == [1, 0, 0]
+
+
+def test_the_page_names_every_learner_that_is_averaged():
+    page = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text()
+    options = {f"`--{option}`" for name in AVERAGED for option in config_class(name).selected_by}
+    assert {option for option in options if option not in page} == set()
 
 
 def test_a_compressed_file_is_whole_where_its_middle_lies(tmp_path):

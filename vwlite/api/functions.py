@@ -48,8 +48,9 @@ def train(
     of a new one, with the options that it has.
 
     With an ``executor`` (of ``concurrent.futures``, or a Dask client), or the options ``workers`` or ``shards``, the
-    data are learned in rounds over shards, on the executor, in processes, or one after the other in this one.
-    The executor stays open. Raises as ``Model`` and its ``learn``, Locked, OutputError, WorkerLost.
+    data are learned in rounds over shards, on the executor, in processes, or one after the other in this one. Learners
+    that do not average raise UsageError. The executor stays open. Raises as ``Model`` and its ``learn``, Locked,
+    OutputError, WorkerLost.
     """
     if model is not None:
         if not isinstance(model, Model):
@@ -130,8 +131,8 @@ def merge(
 ) -> Model:
     """Make one model of several that were made apart, or of the files of the deltas of a round, as ``vwlite merge``.
 
-    ``base``: the model that all of them began with; None: they began with nothing. Raises UsageError, ModelError for
-    what does not fit, InputMissing.
+    ``base``: the model that all of them began with; None: they began with nothing. Models of ``vwlite crr`` make an
+    ordinary linear model. Raises UsageError, ModelError for what does not fit, InputMissing.
     """
     with ExitStack() as closing:
         *paths, begun = (path_of(model, closing) for model in (*models, base))

@@ -32,8 +32,8 @@ def command(**arguments: Any) -> int:
     vwlite merge --base base *.delta -f model
     vwlite merge monday tuesday -f both
 
-    Shards are merged in their order, whatever the order of the files. Of ordinary models weights are averaged, each by
-    the examples it has learned since the base, over the models that changed them.
+    Shards are merged in their order, whatever the order of the files. Of ordinary models, and of those of 'vwlite crr',
+    weights are averaged, each by the examples it has learned since the base, over the models that changed them.
     """
     return run(arguments)
 

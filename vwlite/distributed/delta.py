@@ -17,7 +17,7 @@ from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import DELTA, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import CHUNK, ascend_below, set_rows, source_of
-from vwlite.storage.weight_table import written_chunks, zeros
+from vwlite.storage.weight_table import Arrays, Table, written_chunks, zeros
 from vwlite.training.model_header import Natural, check_header
 from vwlite.version import __version__
 
@@ -71,15 +71,56 @@ class Delta(NamedTuple):
         return self.slots.nbytes + sum(column.nbytes for column in self.columns)
 
 
+RATES = ("weights", "squares", "scale")  # tables of which weights learn: the first columns of those joined
+
+
+def columns_in(arrays: Arrays) -> list[tuple[np.ndarray, int, str]]:
+    """Each column of the tables among a model's arrays: the table's values, the number of the column and its name.
+
+    First are the weight, its sum of squared gradients and its largest input, as far as the learner has them.
+    """
+    known = {name: table for name, table in arrays.items() if isinstance(table, Table)}
+    order = [*filter(known.__contains__, RATES), *sorted(known.keys() - {*RATES})]
+    return [(known[name].values, *column) for name in order for column in enumerate(known[name].names)]
+
+
+def joined(arrays: Arrays) -> Table:
+    """One table of all columns of a learner's, float32[slots, columns]: a single one as it is, else a copy.
+
+    A table with a row for several slots has it at each of them.
+    """
+    columns = columns_in(arrays)
+    names = tuple(name for _, _, name in columns)
+    if columns[0][0] is columns[-1][0]:
+        return Table(columns[0][0], names)
+    values = zeros(len(columns[0][0]), len(columns))
+    for place, (table, column, _) in enumerate(columns):
+        slots = len(values) // len(table)
+        for begin, end, _ in written_chunks(table):
+            values[begin * slots : end * slots, place] = np.repeat(table[begin:end, column], slots)
+    return Table(values, names)
+
+
+def part(values: np.ndarray, arrays: Arrays) -> None:
+    """Give each column of ``joined`` back to the table that it is of."""
+    for place, (table, column, _) in enumerate(columns_in(arrays)):
+        if table is values:
+            return
+        slots = len(values) // len(table)
+        for begin, end, _ in written_chunks(values, max(CHUNK, slots)):
+            table[begin // slots : end // slots, column] = values[begin:end:slots, place]
+
+
 class Snapshot:
-    """The rows of a table, float32[slots, stride], that have a bit set in the first ``columns`` columns.
+    """The rows of a table, float32[slots, stride], that have a bit set in the columns that have names.
 
     Columns that the table lacks are zero.
     """
 
-    def __init__(self, table: np.ndarray, columns: int) -> None:
-        self.slots = set_rows(table, columns)
-        self.columns = columns_of_slots(table, columns, [self.slots])
+    def __init__(self, table: Table) -> None:
+        columns = len(table.names)
+        self.slots = set_rows(table.values, columns)
+        self.columns = columns_of_slots(table.values, columns, [self.slots])
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their columns, float32[columns, n]."""
@@ -109,11 +150,11 @@ def slots_between(slots: np.ndarray, begin: int, end: int) -> slice:
     return slice(int(first), int(np.searchsorted(slots, np.uint32(end - 1), "right")))
 
 
-def union_of_slots(*lists: np.ndarray) -> np.ndarray:
-    """uint32[n] ascending: the slots of any of the lists. Those of a mask, as sorting many takes long."""
-    known = np.zeros(max((int(slots[-1]) + 1 for slots in lists if len(slots)), default=0), bool)
-    for slots in lists:
-        known[slots] = True
+def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
+    """uint32[n] ascending: the slots of any of the deltas. Those of a mask, as sorting many takes long."""
+    known = np.zeros(max((int(delta.slots[-1]) + 1 for delta in deltas if len(delta.slots)), default=0), bool)
+    for delta in deltas:
+        known[delta.slots] = True
     return np.flatnonzero(known).astype(np.uint32)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -18,12 +19,14 @@ from vwlite.distributed.delta import (
     Task,
     has_units,
     in_units_of_all,
+    joined,
+    known_slots,
     load,
+    part,
     places_of,
     pool_label_sums,
     slots_between,
     sums_of,
-    union_of_slots,
 )
 from vwlite.distributed.plan import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
@@ -41,9 +44,17 @@ from vwlite.training.model_loader import restore
 from vwlite.version import __version__
 
 MERGED = 1 << 20  # slots that a thread merges at a time
-SUMMED = frozenset({"norm_sum", "norm_weight", "time", "held_weight", "unlabeled_weight"})
+NORMS = ("norm_sum", "norm_weight")
+SUMMED = frozenset({
+    *NORMS, *(f"regressor_{name}" for name in NORMS), "time", "held_weight", "unlabeled_weight",
+    "events", "actions", "learned", "seen",
+})  # fmt: skip
+POLICY = re.compile(r"_\d+$")  # ends the names of scalars of its own that a policy has
 SETTLED = {"gravity": 0.0, "contraction": 1.0}  # every shard has applied its shrinkage
 LABELS = ("first_label", "second_label")  # not summed as the other counters are
+RESULTS = (  # of a run of ``vwlite crr``, beside its options
+    "steps", "seed", "average_after", "examples", "queries", "pairs", "scale", "offset", "weights",
+)  # fmt: skip
 
 
 def check(base: str, deltas: Sequence[Delta]) -> None:
@@ -80,27 +91,30 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     check(digest, deltas)
     config = learner_class(base.header["learner"]).config_type.restore(base.header["config"], {})
     rule = rule_of(config, len(deltas))
-    values, names = base.arrays["weights"].values, base.arrays["weights"].names
+    values, names, *_ = joined(base.arrays)
     if any(len(delta.columns) != len(names) for delta in deltas):
         raise ModelError("the deltas have other columns than their base")
+    header = deltas[0].header
     if len(deltas) == 1:
         for column, changed in enumerate(deltas[0].columns):
             values[deltas[0].slots, column] = changed
-        return base._replace(header=deltas[0].header)
-    deltas = in_units_of_all(base.header, deltas, config)
-    if rule.split:
-        merge_split(values, deltas, rule)
     else:
-        merge_means(values, deltas, [examples_between(base.header, delta.header) for delta in deltas])
-    return Model(merged_header(base.header, [delta.header for delta in deltas], config), base.arrays, base.writer)
+        deltas = in_units_of_all(base.header, deltas, config)
+        if rule.split:
+            merge_split(values, deltas, rule)
+        else:
+            merge_means(values, deltas, [examples_between(base.header, delta.header) for delta in deltas])
+        header = merged_header(base.header, [delta.header for delta in deltas], config)
+    part(values, base.arrays)
+    return base._replace(header=header)
 
 
 def check_agreement(models: Sequence[tuple[str, JsonObject]]) -> None:
     """Raises ModelError where the headers of models, each with its file's name, are of other options."""
     (first_path, first), *others = models
     for path, header in others:
-        for name in ("learner", "features", "config", "kind"):
-            if header.get(name) != first.get(name):
+        for name in ("learner", "features", "config", "kind", "crr"):
+            if name in header.keys() & first.keys() and header[name] != first[name]:
                 option = first_difference(first, header, name)
                 raise ModelError(f"{path} and {first_path} were made with other options ({option})")
     for path, header in models:
@@ -124,9 +138,9 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     G = G0 + sum (G_k - G0), N = max N_k.
     """
     deltas = in_units_of_all(base.header, deltas, config)
-    values = base.arrays["weights"].values
-    weights = [examples_between(base.header, delta.header) for delta in deltas]
-    slots, columns = known_slots(deltas), len(base.arrays["weights"].names)
+    values, names, *_ = joined(base.arrays)
+    weights = [examples_learned(base.header, delta.header) for delta in deltas]
+    slots, columns = known_slots(deltas), len(names)
     before = values[slots, :columns].astype(np.float64)
     change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
     for delta, weight in zip(deltas, weights, strict=True):
@@ -138,19 +152,21 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
             after[at, 2] = np.maximum(after[at, 2], delta.columns[2])
     values[slots, 0] = before[:, 0] + np.divide(change, mass, out=np.zeros(len(slots)), where=mass > 0)
     values[slots, 1:columns] = after[:, 1:]
+    part(values, base.arrays)
     header = merged_header(base.header, [delta.header for delta in deltas], config)
     header["passes"] = max(delta.header["passes"] for delta in deltas)
-    return Model(header, base.arrays, base.writer)
+    header.pop("crr", None)
+    return base._replace(header=header)
 
 
 def examples_between(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
     """The weight of the examples that a shard has learned."""
-    return end["counters"]["labeled_weight"] - base["counters"]["labeled_weight"]
+    return float(end["counters"]["labeled_weight"] - base["counters"]["labeled_weight"])
 
 
-def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
-    """Return the slots of any of the deltas, ascending."""
-    return union_of_slots(*[delta.slots for delta in deltas])
+def examples_learned(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
+    """The same of a model; of one of ``vwlite crr`` the number of those that its steps were drawn from."""
+    return float(end["counters"]["example_number"]) if "crr" in end else examples_between(base, end)
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
@@ -223,21 +239,26 @@ def merged_scalars(base: JsonObject, ends: list[JsonObject], config: Any) -> Jso
     labels = pool_label_sums(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
     with_labels = [end for end in ends if not labels or end["scalars"]["label_count"]] or ends  # others know no range
     scalars = {name: [float(end["scalars"][name]) for end in ends] for name in start}
+    decided = [end for end in ends if end["scalars"].get("learned") or end["scalars"].get("events")]
     merged = {}
     for name, values in scalars.items():
+        kind = POLICY.sub("", name)
         if name in labels:
             merged[name] = labels[name]
-        elif name in SUMMED:
+        elif kind in SUMMED:
             merged[name] = sum_values(start[name], values)
         elif name in SETTLED:
             merged[name] = SETTLED[name]
         elif name in ("min_label", "max_label"):
             merged[name] = (min if name == "min_label" else max)(float(end["scalars"][name]) for end in with_labels)
+        elif name == "highest_cost":
+            merged[name] = max((float(end["scalars"][name]) for end in decided), default=start[name])
         elif name == "rate":
             merged[name] = decay_rate(start[name], config.decay_learning_rate)
-        elif name != "multiplier":
+        elif not kind.endswith("multiplier"):
             merged[name] = common_value(f"values of {name}", values, start[name])
-    merged["multiplier"] = rate_factor(merged["norm_sum"], merged["norm_weight"], config)
+    for name in start.keys() - merged.keys():
+        merged[name] = rate_factor(*(merged[name.replace("multiplier", norm)] for norm in NORMS), config)
     return {name: plain(merged[name]) for name in start}
 
 
@@ -319,9 +340,9 @@ def restored_learner(path: str) -> Learner:
 
 def base_of(path: str) -> Model:
     """A model whose table is to be changed. Raises ModelError."""
-    columns = restored_learner(path).columns
+    learner = restored_learner(path)
     model = model_file.load(path, grows=True)
-    if model.arrays["weights"].names != columns:
+    if joined(model.arrays).names != joined(learner.tables(False)).names:
         raise ModelError(f"{path} is damaged: its table has other columns than its options ask for")
     return model
 
@@ -337,22 +358,37 @@ def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
         raise DataError("there is no labelled example to learn from in any shard")
 
 
+def without_results(path: str, header: JsonObject) -> JsonObject:
+    """A header that has of its run of ``vwlite crr``, if any, the options alone. Raises UsageError for sparse weights.
+    """
+    record = header.get("crr", {})
+    if "l1" in header or "l1" in record:
+        raise UsageError(f"{path} cannot be merged: averages of sparse weights are not sparse")
+    options = {name: value for name, value in record.items() if name not in RESULTS}
+    return {**header, "crr": options} if record else header
+
+
 def merge_models(paths: Sequence[str], base: str | None) -> Model:
-    """Merge models or deltas. Of ordinary models the changes are averaged, weighted by examples; see
-    ``merge_apart``."""
-    headers = [read_stored(path).header for path in paths]
+    """The model of ordinary models, whose changes are averaged as in ``merge_apart``."""
+    headers = [without_results(path, read_stored(path).header) for path in paths]
     config = read_stored(paths[0]).config
     rule_of(config, 2)
     check_agreement(list(zip(paths, headers, strict=True)))
     learner = restored_learner(paths[0])  # before memory is taken for a base of its size
     with ExitStack() as closing:
         begun = base_of(base or closing.enter_context(as_path(first_base(headers[0], 1), "the base")))
-        check_agreement([("the base" if base is None else base, begun.header), *zip(paths, headers, strict=True)])
-        before = Snapshot(begun.arrays["weights"].values, len(learner.columns))
+        name = base or "the base"
+        begun = begun._replace(
+            header=without_results(name, begun.header),
+            arrays={key: array for key, array in begun.arrays.items() if not key.startswith("crr_")},
+        )
+        check_agreement([(name, begun.header), *zip(paths, headers, strict=True)])
+        before = Snapshot(joined(begun.arrays))
         deltas = []
         for number, (path, header) in enumerate(zip(paths, headers, strict=True), 1):
             learner = learner if number == 1 else restored_learner(path)
-            deltas.append(Delta(Task(number, len(paths), ""), header, *before.changes(learner.weights)))
+            changes = before.changes(joined(learner.tables(False)).values)
+            deltas.append(Delta(Task(number, len(paths), ""), header, *changes))
     return merge_apart(begun, deltas, config)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from vwlite.config_check import JsonObject
-from vwlite.data.config import TEXTS, BadLinesConfig
+from vwlite.data.config import EVENTS, TEXTS, BadLinesConfig
 from vwlite.data.input_stream import Decompressed, display_name, missing_message, open_input
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
@@ -23,6 +24,8 @@ from vwlite.training.model_header import built
 from vwlite.training.model_loader import Restored, begin_learner
 
 SEARCHED = 1 << 16  # bytes looked through together for the end of a line
+END_OF_LINE, END_OF_GROUP = re.compile(rb"\n"), re.compile(rb"(?<=\n)\r?\n")
+LOOKED_BEHIND = 3  # bytes of the longest end of a group, with the end of the line before
 
 
 class Piece(NamedTuple):
@@ -53,10 +56,18 @@ class Shard(NamedTuple):
         return sum(piece.end - piece.begin for piece in self.pieces)
 
 
-def plan(paths: Sequence[str], of: int) -> list[Shard]:
+def shards_of(run: RunConfig, of: int) -> list[Shard]:
+    """The shards of the data of a run, which have groups of lines whole where these are its examples. Raises as
+    ``plan``.
+    """
+    return plan(run.input.paths, of, groups=run.learner.multiline and run.input.kind not in EVENTS)
+
+
+def plan(paths: Sequence[str], of: int, groups: bool = False) -> list[Shard]:
     """The shards of these files.
 
-    A line belongs to the shard in which its first byte lies, a compressed file to the one in which its middle lies.
+    A line, or one of ``groups`` that blank lines end, belongs to the shard in which its first byte lies, a compressed
+    file to the one in which its middle lies.
     Raises InputMissing, UsageError for standard input, pipes and URLs, InputDamaged.
     """
     whole_files = [whole_piece(path) for path in paths]
@@ -65,7 +76,7 @@ def plan(paths: Sequence[str], of: int) -> list[Shard]:
     shards: list[list[Piece]] = [[] for _ in range(of)]
     start = 0
     for piece in whole_files:
-        for number, part in parts_of(piece, [cut - start for cut in cuts]):
+        for number, part in parts_of(piece, [cut - start for cut in cuts], groups):
             shards[number].append(part)
         start += piece.end
     return [Shard(number, of, tuple(pieces)) for number, pieces in enumerate(shards, 1)]
@@ -86,7 +97,7 @@ def whole_piece(path: str) -> Piece:
     return Piece(path, 0, status.st_size, status.st_size, status.st_mtime_ns, compressed)
 
 
-def parts_of(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
+def parts_of(piece: Piece, cuts: list[int], groups: bool) -> Iterator[tuple[int, Piece]]:
     """The parts of a file between each two of ``cuts``, which count from its first byte; empty parts are left out."""
     size = piece.size
     if piece.compressed:
@@ -94,23 +105,26 @@ def parts_of(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
         number = next(i for i in range(len(cuts) - 1) if cuts[i] <= middle < cuts[i + 1] or i == len(cuts) - 2)
         yield number, piece
         return
+    ends = END_OF_GROUP if groups else END_OF_LINE
     with open(piece.path, "rb") as file:
-        places = [line_start(file, min(max(cut, 0), size), size) for cut in cuts]
+        places = [next_start(file, min(max(cut, 0), size), size, ends) for cut in cuts]
     for number, (begin, end) in enumerate(pairwise(places)):
         if begin < end:
             yield number, piece._replace(begin=begin, end=end)
 
 
-def line_start(file: object, place: int, size: int) -> int:
-    """Find where the first line begins that does not begin before ``place``."""
+def next_start(file: BinaryIO, place: int, size: int, ends: re.Pattern[bytes]) -> int:
+    """Find where the first line begins that does not begin before ``place`` and is behind one of ``ends``."""
     if not 0 < place < size:
         return place
-    file.seek(place - 1)  # type: ignore[attr-defined]
-    place -= 1
-    while text := file.read(SEARCHED):  # type: ignore[attr-defined]
-        if (newline := text.find(b"\n")) >= 0:
-            return place + newline + 1
-        place += len(text)
+    begin, text = max(place - LOOKED_BEHIND, 0), b""
+    file.seek(begin)
+    while more := file.read(SEARCHED):
+        text += more
+        for match in ends.finditer(text):
+            if begin + match.end() >= place:
+                return begin + match.end()
+        begin, text = begin + len(text[:-LOOKED_BEHIND]), text[-LOOKED_BEHIND:]
     return size
 
 
@@ -149,7 +163,9 @@ def check(config: Any, of: int) -> None:
     if of == 1:
         return
     for name, why in REFUSED.items():
-        if getattr(config, name, None):
+        option, _, word = name.partition(" ")
+        value = getattr(config, option, None)
+        if value == word if word else value:
             raise UsageError(f"--{name} does not go with several shards: {why}")
 
 
@@ -157,11 +173,12 @@ def why_not(learner: str) -> str:
     return REASONS.get(learner, "averages of its models were not tried")
 
 
-AVERAGED = ("gd", "many")
+AVERAGED = ("gd", "many", "multiclass", "ldf", "cb", "cb_adf", "cb_explore", "cb_explore_adf")
 LATENT = "latent vectors from different starts do not average"
 NETWORK = "networks that grew apart do not average"
 TREE = "trees that grew apart do not average"
 WHOLE = "its passes need all data at once"
+PLAYED = "what it plays depends on all that came before"
 REASONS = {
     "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
@@ -183,12 +200,18 @@ REASONS = {
     "filter_tree": TREE,
     "scoring_tree": LATENT,
     "active": "which labels it asks for depends on all that came before",
+    "cbify": PLAYED,
+    "cbify_ldf": PLAYED,
 }
 REFUSED = {
     "ftrl": "averages of its weights lose much",
     "sparse_l2": "it keeps a column of its own",
     "oaa_subsample": "the samples go round over all examples",
     "l1": "averages of sparse weights are not sparse ('vwlite l1' has another)",
+    "group_l1": "averages of sparse weights are not sparse",
+    "average": "a mean of the rounds' models is one already",
+    "cost_offset max": "the highest cost that a shard has seen is not that of all; --cost_offset X is the same for all",
+    "cover": "its policies learn what those before them have not chosen, by the number of decisions so far",
 }
 
 
@@ -214,6 +237,10 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     if config.features.finds_gamma:
         raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())
+    if config.features.landmarks:
+        from vwlite.features.gamma import find_gamma  # which other bases need not
+
+        find_gamma(parts.plan, ())
     return capture_bytes(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
 
 

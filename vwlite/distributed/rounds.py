@@ -17,7 +17,7 @@ from vwlite.distributed.delta import Delta
 from vwlite.distributed.engines import Engine
 from vwlite.distributed.gradients import Optimiser, Then, sum_up
 from vwlite.distributed.merge import check_agreement, check_lines, merge, write
-from vwlite.distributed.plan import plan
+from vwlite.distributed.plan import shards_of
 from vwlite.distributed.task import Work, learn
 from vwlite.errors import ModelError
 from vwlite.evaluation.evaluate import evaluate
@@ -102,7 +102,7 @@ class Rounds:
         """
         self.config, self.settings, self.engine = config, settings, engine
         self.bad_lines, self.display, self.guard = bad_lines or BadLinesConfig(), display or Display(), guard or Guard()
-        self.shards = plan(config.input.paths, settings.shards)
+        self.shards = shards_of(config, settings.shards)
         self.state = State()
         output = config.output.model
         self.checkpoint = f"{output}{CHECKPOINT}"

@@ -21,7 +21,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import open_input, open_range
 from vwlite.data.malformed_lines import MAX_SHOWN_LINES
 from vwlite.data.text_format import TextFormat
-from vwlite.distributed.delta import Delta, Snapshot, Task, save
+from vwlite.distributed.delta import Delta, Snapshot, Task, columns_in, joined, save
 from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole_piece
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner, apply_shrinkage
@@ -72,7 +72,8 @@ class ShardInputs(Inputs):
 
     def text(self, buffers: Buffers) -> Iterator[Block]:
         for piece in self.shard.pieces:
-            yield from stream_blocks(piece.name, partial(open_piece, piece), buffers, LONGEST_LINE)
+            opens = partial(open_piece, piece)
+            yield from stream_blocks(piece.name, opens, buffers, LONGEST_LINE, groups=self.format.groups)
 
 
 def open_piece(piece: Piece):
@@ -95,12 +96,12 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
         model, digest = restore(path, learning=True, vw_compat=False, **UNCHANGED), model_digest(path)
     learner, done = model.learner, ShardPass(model, shard, digest)
     rule = rule_of(learner.config, shard.of)
-    before = Snapshot(learner.weights, len(learner.columns))
+    before = Snapshot(joined(learner.tables(False)))
     divide(learner, rule, before)
     done.run(input, bad_lines)
     if shard.of > 1:
         apply_shrinkage(learner)
-    slots, changed = before.changes(learner.weights)
+    slots, changed = before.changes(joined(learner.tables(False)).values)
     return Delta(done.task(), done.header(), slots, changed)
 
 
@@ -150,6 +151,8 @@ def divide(learner: Learner, rule: Rule, before: Snapshot) -> None:
         return
     if rule.split:
         before.columns[1] /= np.float32(rule.of)
-        fill_column(learner.weights, 1, 0, before.slots, before.columns[1].view(np.uint8))
+        squares, column, _ = columns_in(learner.tables(False))[1]
+        fill_column(squares, column, 0, before.slots, before.columns[1].view(np.uint8))
         learner.set(rate=float(np.float32(learner.get("rate") * rule.rate)))
-    learner.kernel.l2 *= rule.shrinkage
+    if learner.config.l2:
+        learner.kernel.l2 *= rule.shrinkage

@@ -11,7 +11,7 @@ from vwlite.cli.signals import Interrupts
 from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig, ShardConfig
 from vwlite.distributed.delta import Delta, save
-from vwlite.distributed.plan import base_of, check_run, plan, rule_of
+from vwlite.distributed.plan import base_of, check_run, rule_of, shards_of
 from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
@@ -40,7 +40,7 @@ def learn_shard(request: Request) -> int:
         option = build.spelling_of(changed[0])
         raise UsageError(f"{option} beside -i would be another base for each shard: give it before")
     base = arguments["initial"] if model else base_of(config, of)
-    delta = learn(base, plan(config.input.paths, of)[number - 1], config.input, request.config(BadLinesConfig))
+    delta = learn(base, shards_of(config, of)[number - 1], config.input, request.config(BadLinesConfig))
     if not config.output.quiet:
         for line in delta.task.shown:
             say(line)
