@@ -9,6 +9,21 @@ from features.row_buffer cimport Group, Scratch, reserve_row_terms, reserve_stor
 from base.status cimport NO_MEMORY, OK
 
 
+cdef extern from *:
+    """
+    /* The arrays do not overlap, which spares the compiler's checks for it. */
+    static inline void vwl_copy_terms(const uint32_t *restrict hash, const float *restrict value, size_t n, uint32_t mask,
+                                      uint32_t *restrict index, float *restrict copy) {
+        for (size_t i = 0; i < n; i++) {
+            index[i] = hash[i] & mask;
+            copy[i] = value[i];
+        }
+    }
+    """
+    void copy_terms "vwl_copy_terms"(const uint32_t *hash, const float *value, size_t n, uint32_t mask, uint32_t *index,
+                                     float *copy) noexcept nogil
+
+
 cdef enum:
     CONSTANT = 11650396    # index of the constant feature in Vowpal Wabbit
     FNV = 16777619         # FNV-1 prime, the multiplier of interaction indices
@@ -16,12 +31,10 @@ cdef enum:
     SMALL_GROUP = 1 << 16  # pairs of groups below this size are counted without overflow
 
 
-cdef inline void add_linear(const Group *group, uint32_t mask, Scratch *s) noexcept nogil:
-    cdef size_t i, n = s.terms
-    for i in range(group.size):
-        s.index[n + i] = group.index[i] & mask
-        s.value[n + i] = group.value[i]
-    s.terms = n + group.size
+cdef inline void add_linear(const uint32_t *hash, const float *value, size_t size, uint32_t mask, Scratch *s) noexcept nogil:
+    """Append features to the terms, for which memory is reserved."""
+    copy_terms(hash, value, size, mask, s.index + s.terms, s.value + s.terms)
+    s.terms += size
 
 
 cdef inline size_t count_terms(const int32_t *letters, int order, const Plan *plan, const Scratch *s) noexcept nogil:
@@ -159,15 +172,6 @@ cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     return status
 
 
-cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint32_t mask, Scratch *s) noexcept nogil:
-    """Append the features ``[begin, end)`` of the batch to the terms, for which memory is reserved."""
-    cdef size_t i, n = s.terms
-    for i in range(begin, end):
-        s.index[n + i - begin] = rows.hash[i] & mask
-        s.value[n + i - begin] = rows.value[i]
-    s.terms = n + end - begin
-
-
 cdef inline void add_segment_range(Scratch *s, uint32_t begin, uint32_t end) noexcept nogil:
     if begin < end:
         s.store_index[2 * s.segment_ranges] = begin
@@ -211,6 +215,7 @@ cdef inline bint find_segment_ranges(const Rows *rows, uint32_t first, uint32_t 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
     """``expand`` for a plan that is flat: the terms are the row's features and the constant."""
     cdef uint32_t i, n = last - first
+    cdef size_t begin, end
     cdef int status
     s.terms = 0
     status = reserve_row_terms(s, rows.namespace_start[last] - rows.namespace_start[first] + 1)
@@ -220,8 +225,8 @@ cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, con
         if not find_segment_ranges(rows, first, last, s):
             return NO_MEMORY
     for i in range(s.segment_ranges):
-        copy_features(rows, rows.namespace_start[first + s.store_index[2 * i]],
-                      rows.namespace_start[first + s.store_index[2 * i + 1]], plan.mask, s)
+        begin, end = rows.namespace_start[first + s.store_index[2 * i]], rows.namespace_start[first + s.store_index[2 * i + 1]]
+        add_linear(rows.hash + begin, rows.value + begin, end - begin, plan.mask, s)
     add_constant(plan, s)
     s.count = s.linear
     return OK
@@ -320,25 +325,32 @@ cdef inline int expand_groups(const Rows *rows, size_t row, const Plan *plan, Sc
     return status if status != OK else expand_made_groups(plan, s)
 
 
-cdef inline int expand_made_groups(const Plan *plan, Scratch *s) noexcept nogil:
-    """Fill in the terms of groups that are there."""
-    cdef int g, status
+cdef inline size_t count_features(const Scratch *s) noexcept nogil:
+    """Those of the groups of a character; groups of full names have the same ones again."""
     cdef size_t total = 0
-    cdef Group whole
+    cdef int g
     for g in range(s.groups):
         if s.group[g].number < LETTERS:
             total += s.group[g].size
-    status = reserve_row_terms(s, total + 1)
+    return total
+
+
+cdef inline int expand_made_groups(const Plan *plan, Scratch *s) noexcept nogil:
+    """Fill in the terms of groups that are there."""
+    cdef const Group *group = &s.group[0]
+    cdef const Group *end = &s.group[s.groups]
+    cdef bint adjacent = s.are_segments and s.groups > 0    # in memory, all with characters
+    cdef size_t total = <size_t>((end - 1).index - group.index) + (end - 1).size if adjacent else count_features(s)
+    cdef int status = reserve_row_terms(s, total + 1)
     if status != OK:
         return status
-    if s.are_segments and plan.linear and s.groups:    # adjacent in memory
-        whole = s.group[0]
-        whole.size = total
-        add_linear(&whole, plan.mask, s)
+    if adjacent and plan.linear:
+        add_linear(group.index, group.value, total, plan.mask, s)
     else:
-        for g in range(s.groups):
-            if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
-                add_linear(&s.group[g], plan.mask, s)
+        while group < end:
+            if group.number < LETTERS and not plan.nonlinear[group.number]:
+                add_linear(group.index, group.value, group.size, plan.mask, s)
+            group += 1
     add_constant(plan, s)
     total += plan.constant
     if plan.interactions:

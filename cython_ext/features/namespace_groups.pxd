@@ -243,16 +243,18 @@ cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t las
 
 cdef inline bint renew_groups(const Rows *rows, uint32_t first, uint32_t last, Scratch *s) noexcept nogil:
     """Let groups that are the segments of one row be those of another, with the same characters; False where it has others."""
-    cdef uint32_t segment
-    cdef size_t begin, end = rows.namespace_start[first]
+    cdef uint32_t segment, begin = rows.namespace_start[first], end
+    cdef const uint32_t *hash = rows.hash      # locals stay in registers: groups might alias the rows
+    cdef const float *value = rows.value
     cdef Group *group = s.group
     if not s.are_segments or <uint32_t>s.groups != last - first:
         return False
     for segment in range(first, last):
         if group.number != rows.namespace_char[segment]:
             return False
-        begin, end = end, rows.namespace_start[segment + 1]
-        group.index, group.value, group.size = rows.hash + begin, rows.value + begin, end - begin
+        end = rows.namespace_start[segment + 1]
+        group.index, group.value, group.size = hash + begin, value + begin, end - begin
+        begin = end
         group += 1
     return True
 

@@ -27,8 +27,7 @@ cdef extern from "learners/slot_prefetch.h" nogil:
         const uint32_t *index
         size_t left
         bint into_l2
-        int shift
-    void prefetch_ahead "vwl_prefetch_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
+    void prefetch_ahead "vwl_prefetch_ahead"(Ahead *ahead, const float *table, size_t stride, size_t terms, size_t left) noexcept
 
 cdef extern from "learners/adaptive_rates_avx2.h" nogil:
     size_t scan_usual "vwl_scan_usual"(float *table, const uint32_t *index, const float *value, size_t n, int simd_width,
@@ -69,25 +68,24 @@ cdef inline void prefetch_within(const float *table, size_t stride, const uint32
 
 
 cdef inline float add_products(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
-                               float sum) noexcept nogil:
-    """``sum`` and the inner product of a row with the weights of its slots."""
-    cdef size_t i
-    if n <= SHORT_ROW:
-        for i in range(n):
-            sum += table[stride * index[i]] * value[i]
-        return sum
-    for i in range(n):
-        if i & 3 == 0:
+                               float sum, bint prefetches) noexcept nogil:
+    """``sum`` and the inner product of a row with the weights of its slots, which are fetched ahead if it ``prefetches``."""
+    cdef size_t i, k, whole = n & ~<size_t>3
+    for i in range(0, whole, 4):
+        if prefetches:
             prefetch_within(table, stride, index, i, n)
+        for k in range(i, i + 4):
+            sum += table[stride * index[k]] * value[k]
+    for i in range(whole, n):
         sum += table[stride * index[i]] * value[i]
     return sum
 
 
-cdef inline float adaptive_rate(float total, const Rates *rates, bint sqrt_mode) noexcept nogil:
+cdef inline float adaptive_rate(float total, float minus_power, bint sqrt_mode) noexcept nogil:
     """The rate of a slot with this sum of squared gradients."""
     if sqrt_mode:
         return ONE / sqrtf(total)
-    return powf(total, rates.minus_power) if rates.minus_power != 0 else ONE   # as C's powf has it of any number
+    return powf(total, minus_power) if minus_power != 0 else ONE   # as C's powf has it of any number
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
@@ -99,7 +97,7 @@ cdef inline void scan_term(float *slot, float x, float square_grad, const Rates 
         x2 = X2_MIN
     if adaptive:
         slot[ADAPTIVE] += square_grad * x2
-        rate = adaptive_rate(slot[ADAPTIVE], rates, sqrt_mode)
+        rate = adaptive_rate(slot[ADAPTIVE], rates.minus_power, sqrt_mode)
     if normalized:
         size = fabsf(x)
         if size > slot[NORMALIZED]:
@@ -133,7 +131,7 @@ cdef inline void scan_all(float *table, const uint32_t *index, const float *valu
     while i < n:
         if adaptive and normalized and sqrt_mode:
             i += scan_usual(table, index + i, value + i, n - i, rates.simd_width, square_grad, &scan.per_update, &norm, ahead)
-        prefetch_ahead(ahead, table, 4, n - i)
+        prefetch_ahead(ahead, table, 4, 4, n - i)
         end = min(i + 4, n)
         while i < end:
             scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
@@ -163,10 +161,10 @@ cdef inline void scan_narrow(float *table, const uint32_t *index, const float *v
                              const Rates *rates, bint sqrt_mode, Scan *scan, Ahead *ahead) noexcept nogil:
     """``scan_all`` of narrow slots: their G."""
     cdef size_t i = 0, end
-    cdef float x2, sum = 0
+    cdef float x2, sum = 0, minus_power = rates.minus_power
     cdef float *total
     while i < n:
-        prefetch_ahead(ahead, table, 4, n - i)
+        prefetch_ahead(ahead, table, 2, 4, n - i)
         end = min(i + 4, n)
         while i < end:
             x2 = value[i] * value[i]
@@ -174,7 +172,7 @@ cdef inline void scan_narrow(float *table, const uint32_t *index, const float *v
                 x2 = X2_MIN
             total = table + 2 * <size_t>index[i] + ADAPTIVE
             total[0] += square_grad * x2
-            sum += x2 * adaptive_rate(total[0], rates, sqrt_mode)
+            sum += x2 * adaptive_rate(total[0], minus_power, sqrt_mode)
             i += 1
     scan.per_update, scan.norm = sum, 0
 
@@ -183,11 +181,12 @@ cdef inline void step_narrow(float *table, const uint32_t *index, const float *v
                              bint sqrt_mode) noexcept nogil:
     """Add ``step * x * rate`` to the weights of narrow slots, where x is finite."""
     cdef size_t i
+    cdef float minus_power = rates.minus_power
     cdef float *slot
     for i in range(n):
         slot = table + 2 * <size_t>index[i]
         if fabsf(value[i]) <= FLT_MAX:
-            slot[WEIGHT] += step * (value[i] * adaptive_rate(slot[ADAPTIVE], rates, sqrt_mode))
+            slot[WEIGHT] += step * (value[i] * adaptive_rate(slot[ADAPTIVE], minus_power, sqrt_mode))
 
 
 cdef inline void untouched_terms(const float *table, const uint8_t *mask, const uint32_t *index, const float *value, size_t n,

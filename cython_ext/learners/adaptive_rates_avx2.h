@@ -51,13 +51,22 @@ VWL_AVX2_INLINE __m256i vwl_shared_eight(const uint32_t *index) {
     return shared;
 }
 
+/* Add eight numbers to a sum in their order. They are added from memory, which takes fewer instructions than to take each out of
+ * the register. */
+VWL_AVX2_INLINE float vwl_add_eight(float sum, __m256 x) {
+    float lane[8];
+    _mm256_storeu_ps(lane, x);
+    __asm__("" : "+m"(lane));
+    for (int k = 0; k < 8; k++) sum += lane[k];
+    return sum;
+}
+
 /* vwl_scan_four for eight terms. */
 VWL_AVX2_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
                                    float *norm) {
     const __m256 one = _mm256_set1_ps(1), x = _mm256_loadu_ps(value), x2 = _mm256_mul_ps(x, x);
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
     __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_MIN_SQUARE), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
-    float lane[8];
     usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_FLOAT_MAX), _CMP_LE_OQ));
     usual = _mm256_andnot_ps(_mm256_castsi256_ps(vwl_shared_eight(index)), usual);
     if (_mm256_movemask_ps(usual) != 0xff) return 0;
@@ -73,10 +82,8 @@ VWL_AVX2_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const fl
         share = _mm256_div_ps(x2, _mm256_mul_ps(n, n));
     }
     vwl_write_eight(pair, g, n, r, table, index);
-    _mm256_storeu_ps(lane, share);
-    for (int k = 0; k < 8; k++) *norm += lane[k];
-    _mm256_storeu_ps(lane, _mm256_mul_ps(x2, r));
-    for (int k = 0; k < 8; k++) *reach += lane[k];
+    *norm = vwl_add_eight(*norm, share);
+    *reach = vwl_add_eight(*reach, _mm256_mul_ps(x2, r));
     return 1;
 }
 
@@ -86,9 +93,9 @@ static VWL_AVX2 size_t vwl_scan_avx2(float *table, const uint32_t *index, const 
     size_t i = 0;
     for (;;) {
         for (; i + 8 <= n && vwl_scan_eight(table, index + i, value + i, gradient, &reached, &normed); i += 8)
-            vwl_prefetch_ahead(ahead, table, 8, n - i);
+            vwl_prefetch_ahead(ahead, table, 4, 8, n - i);
         if (i + 4 > n || !vwl_scan_four(table, index + i, value + i, gradient, &reached, &normed)) break;
-        vwl_prefetch_ahead(ahead, table, 4, n - i);
+        vwl_prefetch_ahead(ahead, table, 4, 4, n - i);
         i += 4;
     }
     *reach = reached;
@@ -108,7 +115,7 @@ static inline size_t vwl_scan_usual(float *table, const uint32_t *index, const f
                                                                                 ahead);
 #endif
     for (; simd_width >= 4 && i + 4 <= n && vwl_scan_four(table, index + i, value + i, gradient, reach, norm); i += 4)
-        vwl_prefetch_ahead(ahead, table, 4, n - i);
+        vwl_prefetch_ahead(ahead, table, 4, 4, n - i);
     return i;
 }
 

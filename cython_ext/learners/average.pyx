@@ -53,8 +53,8 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     else:
         prefetch_slots(&a.m, s)
     while a.ahead.left:
-        prefetch_ahead(&a.ahead, <float *>a.sums, 4, 0)
-    a.ahead = Ahead(s.index, 0 if s.in_cache else s.terms, s.terms > SHORT_ROW, 2)
+        prefetch_ahead(&a.ahead, <float *>a.sums, 4, 4, 0)
+    a.ahead = Ahead(s.index, 0 if s.in_cache else s.terms, s.terms > SHORT_ROW)
 
 
 cdef inline float sum_now(const Averager *a, const Sums *slot) noexcept nogil:
@@ -87,7 +87,7 @@ cdef inline void note_changes(Averager *a, const Scratch *s) noexcept nogil:
     cdef float w, change, scales = <float>a.mean.scalars[SCALE_SUM], next_scales = <float>a.mean.scalars[NEXT_SCALE_SUM]
     for i in range(s.terms):
         if i & 3 == 0:
-            prefetch_ahead(&a.ahead, <float *>a.sums, 4, s.terms - i)
+            prefetch_ahead(&a.ahead, <float *>a.sums, 4, 4, s.terms - i)
         slot, w = &a.sums[s.index[i]], a.m.table[a.m.stride * s.index[i]]
         if slot.number != a.mean.number:
             bring_up(a, slot)
@@ -185,7 +185,7 @@ cdef Averager open_averager(state, config) except *:
     a.mean.scalars = a.m.scalars + GD_SCALARS
     a.mean.after = config.average_after
     a.mean.number = state.number
-    a.ahead = Ahead(NULL, 0, False, 2)
+    a.ahead = Ahead(NULL, 0, False)
     return a
 
 

@@ -38,7 +38,7 @@ cdef inline int update_terms(float *table, const uint8_t *mask, const uint32_t *
     while i < n:
         if mask == NULL:
             i += update_usual(table, index + i, value + i, n - i, simd_width, rule, ahead)
-        prefetch_ahead(ahead, table, 4, n - i)
+        prefetch_ahead(ahead, table, 4, 4, n - i)
         end = min(i + 4, n)
         while i < end:
             if (mask == NULL or mask[index[i]]) and update_term(table + 4 * <size_t>index[i], value[i], rule) != OK:

@@ -58,9 +58,9 @@ static VWL_AVX2 size_t vwl_ftrl_avx2(float *table, const uint32_t *index, const 
     size_t i = 0;
     for (;;) {
         for (; i + 8 <= n && vwl_ftrl_eight(table, index + i, value + i, rule); i += 8)
-            vwl_prefetch_ahead(ahead, table, 8, n - i);
+            vwl_prefetch_ahead(ahead, table, 4, 8, n - i);
         if (i + 4 > n || !vwl_ftrl_four(table, index + i, value + i, rule)) return i;
-        vwl_prefetch_ahead(ahead, table, 4, n - i);
+        vwl_prefetch_ahead(ahead, table, 4, 4, n - i);
         i += 4;
     }
 }
@@ -77,7 +77,7 @@ static inline size_t vwl_ftrl_usual(float *table, const uint32_t *index, const f
     if (simd_width >= 8 && __builtin_cpu_supports("avx2")) return vwl_ftrl_avx2(table, index, value, n, rule, ahead);
 #endif
     for (; simd_width >= 4 && i + 4 <= n && vwl_ftrl_four(table, index + i, value + i, rule); i += 4)
-        vwl_prefetch_ahead(ahead, table, 4, n - i);
+        vwl_prefetch_ahead(ahead, table, 4, 4, n - i);
 #else
     (void)table, (void)index, (void)value, (void)n, (void)simd_width, (void)rule, (void)ahead;
 #endif

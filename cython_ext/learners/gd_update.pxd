@@ -4,7 +4,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
-from base.byte_scan cimport prefetch, unlikely
+from base.byte_scan cimport unlikely
 from learners.ftrl cimport Ftrl, update_terms
 from learners.label_units cimport LabelUnits, Units
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
@@ -77,19 +77,16 @@ cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexc
     cdef float sum = start
     if unlikely(m.rule != NULL):
         m.start = start
-        for i in range(s.terms):
-            sum += m.table[m.stride * s.index[i]] * s.value[i]
-        return sum
+        return add_products(m.table, m.stride, s.index, s.value, s.terms, sum, False)
     if m.l1 > 0:
         for i in range(s.terms):
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
     elif m.stride == 4:
-        sum = add_products(m.table, 4, s.index, s.value, s.terms, sum)
+        sum = add_products(m.table, 4, s.index, s.value, s.terms, sum, s.terms > SHORT_ROW)
     elif m.narrow:
-        sum = add_products(m.table, 2, s.index, s.value, s.terms, sum)
+        sum = add_products(m.table, 2, s.index, s.value, s.terms, sum, s.terms > SHORT_ROW)
     else:
-        for i in range(s.terms):
-            sum += m.table[s.index[i]] * s.value[i]
+        sum = add_products(m.table, 1, s.index, s.value, s.terms, sum, False)
     return sum * <float>m.scalars[L2_SCALE]
 
 
@@ -252,9 +249,13 @@ cdef inline float sensitivity(const Learner *m, const Scratch *s, float p, float
     return step_scale(m, 1) * scan.per_update
 
 
+cdef inline void step_slot(float *table, const Scratch *s, size_t i, float step) noexcept nogil:
+    cdef float *slot = table + 4 * <size_t>s.index[i]
+    slot[0] += step * (s.value[i] * slot[3])
+
+
 cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nogil:
-    cdef size_t i
-    cdef float *slot
+    cdef size_t i, k, unchecked = s.terms & ~<size_t>3 if s.scanned and s.finite else 0
     if m.stride == 1:
         for i in range(s.terms):
             if fabsf(s.value[i]) <= FLT_MAX:
@@ -263,15 +264,12 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
     if m.narrow:
         step_narrow(m.table, s.index, s.value, s.terms, step, &m.rates, m.rates.sqrt_mode)
         return
-    if s.scanned and s.finite:
-        for i in range(s.terms):
-            slot = m.table + 4 * <size_t>s.index[i]
-            slot[0] += step * (s.value[i] * slot[3])
-        return
-    for i in range(s.terms):
-        slot = m.table + 4 * <size_t>s.index[i]
+    for i in range(0, unchecked, 4):
+        for k in range(i, i + 4):
+            step_slot(m.table, s, k, step)
+    for i in range(unchecked, s.terms):
         if fabsf(s.value[i]) <= FLT_MAX:
-            slot[0] += step * (s.value[i] * slot[3])
+            step_slot(m.table, s, i, step)
 
 
 cdef inline void move(Learner *m, const Scratch *s, bint moves, float step, bint copied) noexcept nogil:
@@ -348,17 +346,16 @@ cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) n
 
 
 cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nogil:
-    cdef size_t i
-    for i in range(0 if s.in_cache else s.terms):
-        prefetch(m.table + m.stride * s.index[i])
+    cdef Ahead ahead = Ahead(s.index, 0 if s.in_cache else s.terms, False)
+    prefetch_ahead(&ahead, m.table, m.stride, s.terms, 0)
 
 
 cdef inline void prefetch_during_scan(Learner *m, const Scratch *s) noexcept nogil:
     """``prefetch_slots``, spread over the scan of the row before. ``inner_product`` prefetches long rows itself, except with l1."""
     while m.ahead.left:
-        prefetch_ahead(&m.ahead, m.table, 4, 0)
+        prefetch_ahead(&m.ahead, m.table, m.stride, 4, 0)
     m.ahead = Ahead(s.index, 0 if s.in_cache else s.terms if s.terms <= SHORT_ROW or m.l1 > 0 else PREFETCH_DISTANCE,
-                    s.terms > SHORT_ROW, 1 if m.narrow else 2)
+                    s.terms > SHORT_ROW)
 
 
 cdef inline Learner open_learner(state, config) except *:
@@ -376,7 +373,7 @@ cdef inline Learner open_learner(state, config) except *:
     m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.signs = config.loss_code == LOSS_LOGISTIC and m.params.logistic_min == -1 and m.params.logistic_max == 1
     m.link = config.link_code
-    m.ahead = Ahead(NULL, 0, False, 2)
+    m.ahead = Ahead(NULL, 0, False)
     m.mask = NULL
     if state.mask is not None:
         mask = state.mask

@@ -89,7 +89,7 @@ cdef inline void scan_copies(Scratch *s, const float *table, float square_grad, 
     cdef int k
     scan.per_update = 0
     while i < n:
-        prefetch_ahead(ahead, table, 4, n - i)
+        prefetch_ahead(ahead, table, 4, 4, n - i)
         end = min(i + 4, n)
         if end < i + 4 or not rate_copy(copy, s.value + i, square_grad, &scan.per_update, &norm):
             for k in range(<int>(end - i)):

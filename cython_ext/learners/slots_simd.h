@@ -12,12 +12,16 @@ typedef int32_t vwl_words __attribute__((vector_size(16), aligned(4), may_alias)
 
 static inline vwl_i4 vwl_first_columns(int columns) { return (vwl_i4){0, 1, 2, 3} < (vwl_i4){0} + columns; }
 
-/* A mask for at most 32 slots: bit i is set if slot i has a bit set. */
+/* A mask for at most 32 slots: bit i is set if slot i has a bit set. Most lines of memory have four slots without one. */
 static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns) {
     const vwl_words *slot = (const vwl_words *)bits;
     const vwl_i4 wanted = vwl_first_columns(columns);
     uint32_t set = 0;
-    for (size_t i = 0; i < n; i++) set |= (uint32_t)vwl_any(slot[i] & wanted) << i; /* no branch to mispredict */
+    for (size_t i = 0; i < n; i += 4) {
+        const size_t end = i + 4 < n ? i + 4 : n;
+        if (end == i + 4 && !vwl_any((slot[i] | slot[i + 1] | slot[i + 2] | slot[i + 3]) & wanted)) continue;
+        for (size_t k = i; k < end; k++) set |= (uint32_t)vwl_any(slot[k] & wanted) << k;
+    }
     return set;
 }
 #else

@@ -42,6 +42,15 @@ def test_json_counts_them_either_way(run_here, data):
     assert first["bad_lines"] == 5 and first["lines"] == 105
 
 
+def test_the_table_learns_how_long_the_cache_is(run_here, data, tmp_path, monkeypatch):
+    """As for a text, so that a short one does not fill a large table's memory."""
+    sizes = []
+    monkeypatch.setattr("vwlite.storage.weight_table.PageToucher.expect", lambda pages, size: sizes.append(size))
+    for _ in range(2):
+        run_here("train", data, "-b", 20, "-c", "-f", "model", "--max-bad-ratio", 1)
+    assert sizes == [data.stat().st_size, (tmp_path / "data.vw.cache").stat().st_size]
+
+
 def test_standard_input_is_never_replaced_by_an_old_cache(run_here, tmp_path):
     run_here("train", "-c", "-f", "one", stdin="1 |w a\n")
     run_here("train", "-c", "-f", "two", stdin="0 |w b\n")

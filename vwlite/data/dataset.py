@@ -312,6 +312,8 @@ class Inputs:
         """The cache's batches, which the caller releases. Raises ModelError when the cache is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
+        if self.pages:
+            self.pages.expect(self.cache.size)
         return self.cache.read(self.config.threads, self.pages and self.pages.prefetch)
 
     def kept(self) -> list[Batch]:

@@ -121,7 +121,7 @@ class PageToucher:
             self.growing = touch_pages(self.bits, self.touched, hashes) > 0
 
     def expect(self, size: int | None) -> None:
-        """Have small pages for a short text, which touches few of them. ``size``: its bytes, None where unknown."""
+        """Have small pages for a short text or cache, which touches few. ``size``: its bytes, None where unknown."""
         if size is not None and size < self.values.nbytes // SHORT_TEXT_DIVISOR and hasattr(mmap, "MADV_NOHUGEPAGE"):
             memory: Any = self.values
             while isinstance(memory, np.ndarray):
