@@ -3,8 +3,11 @@
 The penalty is ``penalty`` times (|A|^2 + |B|^2) / 2, whose minimum over all factorisations of W is the sum of its singular values
 (Srebro, Rennie and Jaakkola, NIPS 2005). An example x has the latent vector a = x'A and the raw predictions B a. Each example
 updates A with B fixed, then B with A fixed, which are two linear models. The step of A is implicit: its size is proportional to
-the slope of the loss at its end. Rows have adaptive learning rates, those of features also per-feature scales. The penalty of a
-row of A is applied when the row is next read, see ``learners/row_shrinkage.pxd``.
+the slope of the loss at its end. Rows have adaptive learning rates, those of features also per-feature scales.
+
+The penalty of a row of A is applied when the row is next read: its own rate, which no example has changed since, times what
+``penalty_sum`` has grown by. Tables are float32, so a row stores the part that has been applied to it exactly as the sum of two
+floats, ``applied[0]`` and ``applied[1]``; ``penalty_sum`` is therefore rounded to the precision of two floats.
 """
 
 from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
@@ -18,7 +21,6 @@ from learners.class_blocks cimport score_rows, step_rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
 from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
-from learners.row_shrinkage cimport add_to_sum, mark_applied, outstanding
 from losses.loss_types cimport needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
@@ -62,6 +64,23 @@ cdef inline int reserve(Factored *f, size_t terms) noexcept nogil:
         if f.scaled == NULL:
             return NO_MEMORY
     return OK
+
+
+cdef inline float outstanding(const float *applied, double total) noexcept nogil:
+    """The part of the sum that has not been applied to the row yet."""
+    return <float>(total - (<double>applied[0] + applied[1]))
+
+
+cdef inline void mark_applied(float *applied, double total) noexcept nogil:
+    """Record that the whole sum has been applied to the row."""
+    applied[0] = <float>total
+    applied[1] = <float>(total - applied[0])
+
+
+cdef inline double add_to_sum(double total, double penalty) noexcept nogil:
+    """The sum of both, rounded to what two floats can hold."""
+    cdef float high = <float>(total + penalty)
+    return <double>high + <float>(total + penalty - high)
 
 
 cdef inline float dot(const float *a, const float *b, size_t n) noexcept nogil:

@@ -19,9 +19,7 @@ from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.iterate_means cimport (
     ClassMeans, bring_up, count_iterate, mean_scores, mean_weight, note_changes, open_class_means, sums_now,
 )
-from learners.row_shrinkage cimport (
-    COLUMNS, PENALTY, add_penalty, apply_outstanding, penalty_now, row_rate, scan_rows_together, shrink_factor,
-)
+from learners.row_shrinkage cimport ROWS, SQUARES, add_penalty, common_rate, length_of, shrink_factor
 from learners.softmax_rows cimport (
     CRAMMER_SINGER, MULTINOMIAL, NORM_SUM, NORM_WEIGHT, RATE, Softmax, loss_of, number_of_first, open_lists,
     open_softmax, probabilities, report, smooth_target, true_class,
@@ -74,14 +72,26 @@ cdef inline void rescale(Softmax *q, const Scratch *s) noexcept nogil:
                 shrink = q.scale[row] / x
                 for c in range(q.classes):
                     q.w[row * q.width + c] = q.w[row * q.width + c] * shrink
-                if q.shrinkage.row != NULL:
-                    q.shrinkage.row[COLUMNS * row + PENALTY] = q.shrinkage.row[COLUMNS * row + PENALTY] * shrink
             q.scale[row] = x
         q.inverse[i] = 1 / q.scale[row] if q.scale[row] > 0 else 0
 
 
-cdef inline float common_factor(const Softmax *q) noexcept nogil:
-    return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
+cdef inline float take_common_rate(Softmax *q, const Scratch *s, float slopes) noexcept nogil:
+    """As ``multiplier`` and ``scan_rows``, with the same rate for all rows. ``slopes``: the sum of the squared slopes of
+    the loss by scores, times the importance.
+    """
+    cdef size_t i
+    cdef uint32_t c
+    cdef float norm = 0
+    for i in range(s.terms):
+        norm += s.value[i] * s.value[i]
+    for i in range(s.terms * q.width):
+        q.r[i] = 1
+    for c in range(<uint32_t>q.width):
+        q.reach[c] = norm
+    q.shrinkage.sums[SQUARES] += <double>slopes * norm
+    q.shrinkage.sums[ROWS] += q.fresh
+    return common_rate(&q.shrinkage)
 
 
 cdef inline float multiplier(Softmax *q, const Scratch *s, float weight) noexcept nogil:
@@ -93,7 +103,7 @@ cdef inline float multiplier(Softmax *q, const Scratch *s, float weight) noexcep
         norm += x * x
     q.scalars[NORM_SUM] += <double>weight * norm
     q.scalars[NORM_WEIGHT] += weight
-    return common_factor(q)
+    return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
 
 
 cdef inline void flow(Softmax *q, float *s, float time) noexcept nogil:
@@ -125,17 +135,19 @@ cdef inline float step_taken(const Softmax *q, float weight) noexcept nogil:
 cdef inline int learn_all(Softmax *q, Scratch *s, float weight) noexcept nogil:
     """Update every class: softmax or one against all."""
     cdef uint32_t c
-    cdef float factor
+    cdef float factor, slopes = 0
     score_gradient(q, q.s, q.p)
     for c in range(q.classes):
         q.gradient[c] = weight * q.p[c] * q.p[c]
         q.step[c] = q.s[c]
-    memset(q.reach, 0, q.width * sizeof(float))
-    factor = multiplier(q, s, weight)
-    if q.shrinkage.row == NULL:
+    if q.shrinkage.sums == NULL:
+        memset(q.reach, 0, q.width * sizeof(float))
+        factor = multiplier(q, s, weight)
         scan_rows(q.g, s.index, s.value, q.inverse, s.terms, q.width, q.gradient, q.reach, q.r)
     else:
-        scan_rows_together(q.g, s, q.inverse, q.width, q.gradient, q.reach, q.r)
+        for c in range(q.classes):
+            slopes += q.gradient[c]
+        factor = take_common_rate(q, s, slopes)
     for c in range(q.classes):
         q.reach[c] = q.reach[c] * factor
     flow(q, q.s, <float>q.scalars[RATE] * weight)
@@ -154,12 +166,11 @@ cdef inline float scan_class(Softmax *q, const Scratch *s, uint32_t c, float wei
     cdef float *square
     cdef float x2, reach = 0
     for i in range(s.terms):
-        square, x2 = q.g + s.index[i] * q.width + c, s.value[i] * s.value[i]
-        square[0] += weight * x2
-        if q.shrinkage.row == NULL:
+        x2 = s.value[i] * s.value[i]
+        if q.shrinkage.sums == NULL:
+            square = q.g + s.index[i] * q.width + c
+            square[0] += weight * x2
             q.r[i * q.width + c] = q.inverse[i] / sqrtf(square[0]) if square[0] > 0 else 0
-        else:
-            q.r[i * q.width + c] = row_rate(square - c, q.width, q.inverse[i])
         reach += q.r[i * q.width + c] * x2
     return reach
 
@@ -185,12 +196,13 @@ cdef inline int learn_margin(Softmax *q, Scratch *s, uint32_t true, float weight
     Classes with equal scores share the gradient such that their scores stay equal. ``gradient`` marks the classes that take part;
     ``step`` accumulates their steps.
     """
-    cdef float left = <float>q.scalars[RATE] * weight, factor = multiplier(q, s, weight), own, speed, resistance = 0, time, level
+    cdef float left = <float>q.scalars[RATE] * weight, factor, own, speed, resistance = 0, time, level
     cdef uint32_t other, c
     cdef bint joins
     cdef int rivals
     memset(q.gradient, 0, q.width * sizeof(float))
     memset(q.step, 0, q.width * sizeof(float))
+    factor = multiplier(q, s, weight) if q.shrinkage.sums == NULL else take_common_rate(q, s, 2 * weight)
     own = scan_class(q, s, true, weight) * factor
     other = next_rival(q, true)
     if other == q.classes or own <= 0:
@@ -234,19 +246,14 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
             prefetch(q.w + q.width * s.index[i])
 
 
-cdef float share_of_row(const Softmax *q, size_t row) noexcept nogil:
-    """What the penalty leaves of the weights of a feature."""
-    cdef size_t at = row * q.width
-    return shrink_factor(q.w + at, penalty_now(&q.shrinkage, row, q.g + at, q.scale[row], q.width), q.width)
-
-
-cdef void shrunk_scores(Softmax *q, Scratch *s, bint learns) noexcept nogil:
-    cdef size_t i, row
+cdef void shrunk_scores(Softmax *q, Scratch *s) noexcept nogil:
+    cdef size_t i
+    cdef float length
+    q.fresh = 0
     for i in range(s.terms):
-        row = s.index[i]
-        if learns:
-            apply_outstanding(&q.shrinkage, row, q.g + row * q.width, q.scale[row], q.width)
-        q.inverse[i] = s.value[i] * share_of_row(q, row)
+        length = length_of(q.w + q.width * s.index[i], q.width)
+        q.fresh += length == 0 and s.value[i] != 0
+        q.inverse[i] = s.value[i] * shrink_factor(&q.shrinkage, length)
     score_rows(q.w, s.index, q.inverse, s.terms, q.width, q.s)
 
 
@@ -263,8 +270,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     learns = learns and weight > 0 and true < q.classes
     if q.means.sum != NULL and not learns:
         mean_scores(&q.means, s, q.width, q.s)
-    elif q.shrinkage.row != NULL:
-        shrunk_scores(q, s, learns)
+    elif q.shrinkage.sums != NULL:
+        shrunk_scores(q, s)
     else:
         score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
     status = report(q, rows, row, first, true, held, out)
@@ -272,14 +279,15 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         q.taken = -1
         if q.loss != CRAMMER_SINGER or loss_of(q, q.s, true, q.p) > 0:
             smooth_target(&q.labels, true)
-            rescale(q, s)
+            if q.shrinkage.sums == NULL:
+                rescale(q, s)
             status = learn_all(q, s, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
             if q.means.sum != NULL:
                 note_changes(&q.means, q.w, s, q.width)
         if q.means.sum != NULL:
             count_iterate(&q.means.counts, 1)
-        if q.shrinkage.row != NULL:
-            add_penalty(&q.shrinkage, q.taken if q.taken >= 0 else <float>q.scalars[RATE] * weight * common_factor(q))
+        if q.shrinkage.sums != NULL:
+            add_penalty(&q.shrinkage, q.taken if q.taken >= 0 else <float>q.scalars[RATE] * weight * common_rate(&q.shrinkage))
     out.features[row] = <uint32_t>s.count
     return status
 
@@ -293,7 +301,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if config.shares and batch.lists is not None:
         open_lists(&q.labels, batch.lists, call.rows.size)
     check_fit(state, &call)
-    if call.learning and state.squares.shape[0] != state.weights.shape[0]:
+    if call.learning and q.shrinkage.sums == NULL and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")
     with nogil:
         status = process_in_order(&q, prepare, process_example, not q.vw_compat, &call)
@@ -309,11 +317,11 @@ def shrink_rows(state, config, size_t begin, float[::1] weights):
     cdef Softmax q = open_softmax(state, config, 1)
     cdef size_t i, c, rows = weights.shape[0] // q.width
     cdef float share
-    if q.shrinkage.row == NULL or begin + rows > <size_t>q.mask + 1:
+    if q.shrinkage.sums == NULL or begin + rows > <size_t>q.mask + 1:
         raise ValueError("no such rows")
     with nogil:
         for i in range(rows):
-            share = share_of_row(&q, begin + i)
+            share = shrink_factor(&q.shrinkage, length_of(&weights[i * q.width], q.width))
             for c in range(q.width):
                 weights[i * q.width + c] = weights[i * q.width + c] * share if share > 0 else 0
 

@@ -131,6 +131,7 @@ cdef struct Softmax:
     float *inverse
     float *r
     size_t terms
+    size_t fresh           # terms of the example at work whose rows no step has changed yet
     float taken            # the step size of the example at work, as far as it was taken; -1: all of it
 
 
@@ -240,9 +241,7 @@ cdef inline Softmax open_softmax(state, config, Py_ssize_t rows):
     q.reach, q.step = &scratch[3, 0], &scratch[4, 0]
     q.labels = LabelShares(&scratch[5, 0], q.classes, config.smoothing, NULL, NULL, NULL)
     q.inverse = q.r = NULL
-    q.terms, q.taken = 0, -1
+    q.terms, q.fresh, q.taken = 0, 0, -1
     q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
-    q.shrinkage = open_row_shrinkage(state.shrinkage, w.shape[0] >> q.shift)
-    if q.shrinkage.row != NULL and (g.shape[0] != w.shape[0] or scale.shape[0] != w.shape[0] >> q.shift):
-        raise ValueError("the rates of rows are missing")
+    q.shrinkage = open_row_shrinkage(state.shrinkage)
     return q

@@ -24,7 +24,7 @@ def data(write):
         ("--bfgs --passes 2 -c", 28),
         ("--multiclass 3", 8.5),
         ("--multiclass 3 --average", 21),
-        ("--multiclass 3 --group_l1 0.1", 10),
+        ("--multiclass 3 --group_l1 0.1", 4),
         ("--dotproduct ab --rank 3", 36),
         ("--multiclass 3 --dotproduct ab --rank 2", 34),
         ("--multiclass 3 --dotproduct ab --rank 2 --dot-rates global", 20),

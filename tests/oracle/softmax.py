@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 MAX_STEPS, MAX_RIVALS = 64, 16
+STRIDE = 6
 
 
 class Multiclass:
@@ -12,8 +13,7 @@ class Multiclass:
 
     def __init__(self, loss: str, classes: int, rows: int, rate: float = 0.5, price: float = 0.0):
         self.loss, self.classes, self.rate, self.price = loss, classes, rate, price
-        self.penalty, self.reached = np.zeros((2, rows))
-        self.total = 0.0
+        self.penalty = self.squares = self.rows = 0.0  # with a price
         self.w, self.g = np.zeros((2, rows, classes))
         self.scale = np.zeros(rows)
         self.norm_sum = self.norm_weight = 0.0
@@ -22,16 +22,9 @@ class Multiclass:
     def scores(self, terms, base=0.0) -> np.ndarray:
         return base + sum((x * self.left(row) for row, x in terms), np.zeros(self.classes))
 
-    def row_rate(self, row: int) -> float:
-        largest = self.g[row].max()
-        return 1 / math.sqrt(largest) / self.scale[row] if largest > 0 else 0.0
-
-    def penalty_of(self, row: int) -> float:
-        return self.penalty[row] + (self.total - self.reached[row]) * self.row_rate(row)
-
     def left(self, row: int) -> np.ndarray:
         """The weights: what the penalty leaves of the sum of steps."""
-        length, penalty = np.linalg.norm(self.w[row]), self.penalty_of(row)
+        length, penalty = np.linalg.norm(self.w[row]), self.penalty
         self.on_edge |= penalty > 0 and abs(length - penalty) < 1e-4 * length
         return self.w[row] * max(0.0, 1 - penalty / length) if penalty > 0 and length else self.w[row]
 
@@ -65,37 +58,41 @@ class Multiclass:
     def learn(self, terms, true, weight: float, base=0.0) -> np.ndarray:
         """The scores before; one update."""
         before = self.scores(terms, base)
-        for row, _ in terms:
-            self.penalty[row], self.reached[row] = self.penalty_of(row), self.total
         self.taken = None
         if self.loss != "crammer_singer" or self.value(before, true) > 0:
             self.update(terms, true, weight, before)
-        self.total += self.price * (self.rate * weight * self.factor if self.taken is None else self.taken)
+        self.penalty += self.price * (self.rate * weight * self.factor if self.taken is None else self.taken)
         return before
 
     @property
     def factor(self) -> float:
+        if self.price:
+            return STRIDE * self.rows / self.squares if self.squares else 0.0
         return math.sqrt(self.norm_weight / self.norm_sum) if self.norm_sum else 1.0
 
     def update(self, terms, true, weight: float, before: np.ndarray) -> None:
         for row, x in terms:
-            if abs(x) > self.scale[row]:
-                share = self.scale[row] / abs(x) if self.scale[row] else 1
-                self.w[row] *= share
-                self.penalty[row] *= share
+            if not self.price and abs(x) > self.scale[row]:
+                self.w[row] *= self.scale[row] / abs(x) if self.scale[row] else 1
                 self.scale[row] = abs(x)
-        self.norm_sum += weight * sum((x / self.scale[row]) ** 2 for row, x in terms)
+        norm = sum((x if self.price else x / self.scale[row]) ** 2 for row, x in terms)
+        self.norm_sum += weight * norm
         self.norm_weight += weight
+        if self.price:
+            square = 2 if self.loss == "crammer_singer" else float((self.slopes(before, true) ** 2).sum())
+            self.squares += weight * square * norm
+            self.rows += sum(not self.w[row].any() for row, _ in terms)
         step = self.margin if self.loss == "crammer_singer" else self.all
         step(terms, before.copy(), true, weight, self.factor)
 
     def scan(self, terms, squares: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         reach, rates = np.zeros(self.classes), []
         for row, x in terms:
-            self.g[row] += squares * x * x
-            with np.errstate(divide="ignore"):
+            if not self.price:
+                self.g[row] += squares * x * x
+            with np.errstate(divide="ignore", invalid="ignore"):
                 own = np.where(self.g[row] > 0, 1 / np.sqrt(self.g[row]), 0) / self.scale[row]
-            rates.append(np.full(self.classes, self.row_rate(row)) if self.price else own)
+            rates.append(np.ones(self.classes) if self.price else own)
             reach += x * x * rates[-1]
         return reach, rates
 

@@ -20,6 +20,7 @@ WEIGHT = np.arange(len(PAIRS)) % 3 + 1
 SETTINGS = {
     "default": (CRFTagger(), []),
     "owlqn": (CRFTagger(solver="owlqn", tolerance=1e-4, passes=9), "--solver owlqn --tolerance 1e-4 --passes 9"),
+    "warm": (CRFTagger(solver="owlqn", warm_passes=3, passes=4), "--solver owlqn --warm_passes 3 --passes 4"),
     "set": (
         CRFTagger(penalty="clipping", rate="harmonic", learning_rate=0.3, passes=5, dense_pairs=True, edge=["e"]),
         "--penalty clipping --rate harmonic -l 0.3 --passes 5 --dense-pairs --edge e",
@@ -168,6 +169,7 @@ def test_refusals(X, y, error, message):
         ({"loss": "mira", "group": True}, "--group does nothing with --loss mira"),
         ({"cost": "hamming"}, "--cost does nothing without --loss mira or --loss margin"),
         ({"l2": 0.1}, "--l2 and --l1 together need --solver owlqn or fista"),
+        ({"warm_passes": 3}, "--warm_passes does nothing without --solver owlqn"),
         ({"order": 3}, "--order takes 1 or 2, not 3"),
         ({"early_stopping": True, "validation_fraction": 0.7}, "validation_fraction is a number above 0 and up to 0.5"),
     ],

@@ -46,6 +46,7 @@ SOLVERS = {
     "--solver sgd": {"solver": "sgd"},
     "--solver sgd --penalty clipping --no-shuffle": {"solver": "sgd", "penalty": "clipping", "shuffle": False},
     "--solver owlqn --passes 40": {"solver": "owlqn", "passes": 40},
+    "--solver owlqn --warm_passes 3 --passes 4": {"solver": "owlqn", "warm_passes": 3, "passes": 4},
     "--solver fista": {"solver": "fista"},
     "--solver sgd --group": {"solver": "sgd", "group": True},
     "--solver fista --group": {"solver": "fista", "group": True},
@@ -113,6 +114,7 @@ def test_rows_vanish_and_directions_are_few():
 @pytest.mark.parametrize(
     ("parameters", "y", "message"),
     [
+        ({"warm_passes": 3, "solver": "fista"}, Y2, "--warm_passes does nothing without --solver owlqn"),
         ({"group": True, "solver": "fista"}, Y2, "it needs --model multinomial, crf or tree"),
         ({"group": True}, Y3, "--group needs --solver fista or sgd"),
         ({"trace": 1.0, "solver": "fista"}, Y2, "it needs --model multinomial"),
@@ -121,7 +123,7 @@ def test_rows_vanish_and_directions_are_few():
         ({"trace": -1.0, "solver": "fista"}, Y3, "--trace takes a number of 0 or more, not -1"),
     ],
 )
-def test_penalties_of_rows_and_directions_are_checked(parameters, y, message):
+def test_parameters_that_do_not_go_together_are_refused(parameters, y, message):
     with pytest.raises(UsageError) as raised:
         L1Classifier(**parameters).fit(X, y)
     assert message in str(raised.value)

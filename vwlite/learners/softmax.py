@@ -37,7 +37,7 @@ class MulticlassKernelConfig:
 class Multiclass(PerClass):
     """``weights`` and ``squares`` float32[2^bits, 1]: of every feature W classes; ``scale`` float32[2^bits / W, 1].
 
-    W is 8 or a larger power of two.
+    W is 8 or a larger power of two. With ``group_l1`` all rows have one rate, and there are only weights.
     """
 
     name = "multiclass"
@@ -60,12 +60,11 @@ class Multiclass(PerClass):
         self.stride, self.start_time = 1, 0.0
         self.weights = zeros(1 << bits, 1)
         self.squares, self.scale = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
-        if learning and self.adapts:
+        if self.has_rates:
             self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
         averages = learning and config.average
         self.means = ClassMeans(1 << bits, 1 << shift, config.average_after) if averages else None
-        shrinks = learning and config.group_l1
-        self.shrinkage = RowShrinkage(1 << bits - shift, config.group_l1) if shrinks else None
+        self.shrinkage = RowShrinkage(config.group_l1) if learning and config.group_l1 else None
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.scratch = np.zeros((6, 1 << shift), np.float32)
@@ -77,9 +76,14 @@ class Multiclass(PerClass):
     @classmethod
     def slot_bytes(cls, config: MulticlassConfig, learning: bool) -> float:
         per_row = 0.5 ** MulticlassKernelConfig(config, vw_compat=False).shift
-        if not learning:
+        if not learning or config.group_l1:
             return 4.0
-        return 4.0 * (2 + per_row + (3 + per_row) * config.average + 3 * per_row * bool(config.group_l1))
+        return 4.0 * (2 + per_row + (3 + per_row) * config.average)
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether the learner has rates of single weights."""
+        return self.learning and self.adapts and not self.config.group_l1
 
     @property
     def description(self) -> tuple[tuple[str, ...], str, str]:
@@ -149,8 +153,8 @@ class Multiclass(PerClass):
         tables = {"weights": Table(source.weights, ("w",))}
         if not predict_only:
             tables |= self.means.tables() if self.means else {}
-            tables |= self.shrinkage.tables() if self.shrinkage else {}
-            tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
+            rates = {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
+            tables |= {} if self.config.group_l1 else rates
         return tables
 
     def header(self) -> JsonObject:
@@ -179,7 +183,7 @@ class Multiclass(PerClass):
         self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
-        if whole and self.learning and self.adapts:
+        if whole and self.has_rates:
             self.load_rates(arrays)
         if self.means and whole:
             tables = {name: table_of(arrays, name, 1 << self.bits, 1) for name in self.means.TABLES}
@@ -187,51 +191,38 @@ class Multiclass(PerClass):
             self.weights = self.means.last.copy()
         elif self.means:
             self.means.last[:] = self.weights
-        if self.shrinkage and whole:
-            self.shrinkage.load(arrays, scalars)
-        elif self.config.group_l1 and whole:
-            self.weights = self.shrunk_from(arrays, scalars)
+        if self.config.group_l1 and whole:
+            self.shrinkage = RowShrinkage(self.config.group_l1)
+            self.shrinkage.load(scalars)
+            if not self.learning:
+                self.weights, self.shrinkage = self.shrunk_weights(), None
 
     def load_rates(self, arrays: Mapping[str, Any]) -> None:
         self.squares, self.scale = table_of(arrays, "squares", 1 << self.bits, 1), values_of(arrays, "scale")
         if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
             raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
 
-    def shrunk_from(self, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> np.ndarray:
-        """``shrunk_weights`` of a model that can be learned on, for a learner that only predicts."""
-        other = copy(self)
-        other.load_rates(arrays)
-        other.shrinkage = RowShrinkage(len(other.scale), self.config.group_l1)
-        other.shrinkage.load(arrays, scalars)
-        return other.shrunk_weights()
 
-
-COLUMNS = ("penalty", "reached", "reached_low")
+SUMS = ("penalty", "squared_gradients", "rows")  # in the order of the kernel
 
 
 class RowShrinkage:
-    """``rows`` float32[rows, 3]: the penalty of each, and ``total`` when that was reached, as the sum of two numbers.
-
-    ``total`` float64[1] is the sum of ``strength`` times step sizes over all examples learned.
+    """``sums`` float64[3], over all examples learned: the cumulative penalty, which is the same for all rows, and what
+    their rate comes from, the squared norms of gradients and the number of rows that have had a step.
     """
 
-    def __init__(self, rows: int, strength: float) -> None:
-        self.strength, self.total, self.rows = strength, np.zeros(1), zeros(rows, len(COLUMNS))
-
-    def tables(self) -> dict[str, Table]:
-        return {"shrinkage": Table(self.rows, COLUMNS)}
+    def __init__(self, strength: float) -> None:
+        self.strength, self.sums = strength, np.zeros(len(SUMS))
 
     def header(self) -> dict[str, float]:
-        return {"penalty": float(self.total[0])}
+        return dict(zip(SUMS, self.sums.tolist(), strict=True))
 
-    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> None:
-        """Take over what ``tables`` and ``header`` gave. Raises ValueError for other shapes and numbers, KeyError."""
-        rows, total = values_of(arrays, "shrinkage"), float(scalars["penalty"])
-        if rows.shape != self.rows.shape:
-            raise ValueError(f"a table of shape {rows.shape} for {len(self.rows)} rows")
-        if not 0 <= total < np.inf:
-            raise ValueError(f"a penalty of {total}")
-        self.rows, self.total[0] = rows, total
+    def load(self, scalars: Mapping[str, float]) -> None:
+        """Take over what ``header`` gave. Raises ValueError for negative and infinite numbers, KeyError."""
+        for place, name in enumerate(SUMS):
+            self.sums[place] = float(scalars[name])
+            if not 0 <= self.sums[place] < np.inf:
+                raise ValueError(f"a sum {name} of {self.sums[place]}")
 
 
 NAMES = OF_MEANS[:-1]  # of the scalars; rows have no scale

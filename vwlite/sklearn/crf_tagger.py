@@ -30,9 +30,9 @@ from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 
 Rows = Sequence[Sequence[Any]]  # sequences of dicts, of lists of names, or of lines
 Labels = Sequence[Sequence[Any]]
-OF_LOSS = ("cost", "aggressiveness", "l2", "gap")  # parameters that do nothing beside other values of ``loss``
+CHECKED = ("cost", "aggressiveness", "l2", "gap", "warm_passes")  # each does nothing beside some ``loss`` or ``solver``
 OPTIONS = (  # of the command that are parameters of the same name and type
-    "loss", *OF_LOSS, "order", "group", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance",
+    "loss", *CHECKED, "order", "group", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance",
     "dense_pairs", "shuffle",
 )
 
@@ -78,6 +78,8 @@ class CRFTagger(BaseEstimator):
         None: 0.2.
     decay : float, default=0.85
         Of the exponential rate.
+    warm_passes : int, default=0
+        Stochastic passes that ``"owlqn"`` begins with.
     passes : int or None, default=None
         Passes or iterations at most; None: 30, of the perceptron and MIRA 10, or 1000 of ``"owlqn"`` and ``"fista"``,
         which stop by themselves.
@@ -127,6 +129,7 @@ class CRFTagger(BaseEstimator):
         rate: str = "exponential",
         learning_rate: float | None = None,
         decay: float = 0.85,
+        warm_passes: int = 0,
         passes: int | None = None,
         tolerance: float | None = None,
         dense_pairs: bool = False,
@@ -153,6 +156,7 @@ class CRFTagger(BaseEstimator):
         self.rate = rate
         self.learning_rate = learning_rate
         self.decay = decay
+        self.warm_passes = warm_passes
         self.passes = passes
         self.tolerance = tolerance
         self.dense_pairs = dense_pairs
@@ -192,7 +196,7 @@ class CRFTagger(BaseEstimator):
             edge=tuple(self.edge),
             **{name: getattr(self, name) for name in OPTIONS},
         )
-        check_needs(config, [name for name in OF_LOSS if getattr(config, name) != config.OPTIONS[name].default])
+        check_needs(config, [name for name in CHECKED if getattr(config, name) != config.OPTIONS[name].default])
         held_out = HeldOutConfig()
         if self.early_stopping:
             period = holdout_period(self.validation_fraction)

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from vwlite.data.batch import Csr, offsets
+from vwlite.options import check_needs
 from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import LabelledClasses, Notes, check_any_weight, importance
 from vwlite.solvers.loglinear.config import L1Config
@@ -55,6 +56,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         None: 0.05, or 0.1 with more than two classes.
     decay : float, default=0.85
         Of the exponential rate.
+    warm_passes : int, default=0
+        Stochastic passes that ``"owlqn"`` begins with, in orders that ``random_state`` does not change.
     passes : int or None, default=None
         Iterations or passes at most; None: 1000, or 30 with stochastic steps.
     tolerance : float or None, default=None
@@ -89,6 +92,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         rate: str = "exponential",
         learning_rate: float | None = None,
         decay: float = 0.85,
+        warm_passes: int = 0,
         passes: int | None = None,
         tolerance: float | None = None,
         shuffle: bool = True,
@@ -105,6 +109,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         self.rate = rate
         self.learning_rate = learning_rate
         self.decay = decay
+        self.warm_passes = warm_passes
         self.passes = passes
         self.tolerance = tolerance
         self.shuffle = shuffle
@@ -137,16 +142,21 @@ class L1Classifier(LabelledClasses, BaseEstimator):
 
     def _config(self, scale: float) -> L1Config:
         """``scale``: by this weights of rows were divided."""
-        names = ("solver", "group", "trace", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance")
-        return L1Config(
+        names = (
+            "solver", "group", "trace", "penalty", "rate", "learning_rate", "decay", "warm_passes", "passes",
+            "tolerance",
+        )
+        config = L1Config(
             model="binary" if self._binary else "multinomial",
             l1=self.C / scale,
             l2=self.l2 / scale,
             dense_pairs=bool(self.trace) and not self._binary,  # the singular values are those of a whole matrix
             shuffle=self.shuffle,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
+            seed=int(check_random_state(self.random_state).randint(2**31)) if self.solver == "sgd" else 0,
             **{name: getattr(self, name) for name in names},
         )
+        check_needs(config, ["warm_passes"] if self.warm_passes else [])
+        return config
 
     def _take_weights(self, train: Part, trained: Trained) -> None:
         problem = train.problem
