@@ -81,7 +81,7 @@ def any_set(values: np.ndarray, column: int) -> bool:
 def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
     """A C-contiguous float32[slots, stride] of zeros, which may be larger than the machine's memory.
 
-    PageToucher are allocated by the system at the first write. With ``huge``, tables that are small against
+    Pages are allocated by the system at the first write. With ``huge``, tables that are small against
     the memory use transparent huge pages, which make address translation of random slots faster.
     Raises UsageError when the system refuses the address space.
     """
