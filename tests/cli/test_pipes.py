@@ -296,16 +296,16 @@ def test_a_full_disk_is_not_told_as_standard_output(vwlite, write, monkeypatch):
     def refuse(*arguments, **more):
         raise OSError(errno.ENOSPC, "No space left on device", "tmp")
 
-    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    monkeypatch.setattr("vwlite.cli.runs.tune.TemporaryFolder", refuse)
     arguments = ("--test", "data.vw", "--vary", "l 1|2", "--trials", "2", "--passes", "1")
-    done = vwlite("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), *arguments, status=73)
+    done = vwlite("tune", write("data.vw", "3 |a x\n-1 |a y\n" * 9), *arguments, status=73)
     assert done.stderr == "vwlite: cannot write tmp: No space left on device\n"
 
 
 def test_no_folder_for_temporary_files_is_an_output_that_cannot_be_written(vwlite, write, monkeypatch):
     monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/proc"])
     monkeypatch.setattr("tempfile.tempdir", None)
-    typed = ("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), "--test", "data.vw", "--vary", "l 1|2")
+    typed = ("tune", write("data.vw", "3 |a x\n-1 |a y\n" * 9), "--test", "data.vw", "--vary", "l 1|2")
     stderr = vwlite(*typed, status=73).stderr
     assert stderr == "vwlite: cannot write a temporary file: No usable temporary directory found in ['/proc']\n"
 

@@ -14,7 +14,7 @@ from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import CsvTable, delimiter_of, detect_columns, header_of
-from vwlite.data.table_formats import IDENTIFIERS, find_doubtful
+from vwlite.data.table_formats import IDENTIFIERS, find_doubtful, is_counted
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
@@ -385,3 +385,8 @@ def test_columns_of_whole_numbers_may_be_identifiers(header, cell, told):
 
     assert identifiers("label=y") == ([header] if told else [])
     assert identifiers(f"label=y ={header}:number") == identifiers("label=y =*:number") == []
+
+
+def test_a_table_without_rows_has_no_numbers_of_rows():
+    assert not is_counted([])
+    assert is_counted(["0", "1", "2"]) and is_counted(["1", "2", "3"]) and not is_counted(["0", "1"])

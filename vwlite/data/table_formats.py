@@ -312,8 +312,9 @@ def is_row_number(name: str, cells: Sequence[str]) -> bool:
 
 def is_counted(cells: Sequence[str]) -> bool:
     """Whether these are the numbers of rows, from 0 or 1."""
-    first = cells[0]
-    return first in ("0", "1") and len(cells) > 2 and list(cells) == [str(int(first) + n) for n in range(len(cells))]
+    if len(cells) < 3 or (first := cells[0]) not in ("0", "1"):
+        return False
+    return list(cells) == [str(int(first) + n) for n in range(len(cells))]
 
 
 def is_far(cells: Sequence[str]) -> bool:

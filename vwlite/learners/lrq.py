@@ -232,6 +232,7 @@ class Als(SolvedInMemory, Dyadic):
     name = "als"
     config_type = AlsConfig
     bound = solver_passes = 10
+    new_is_mean = True
 
     def __init__(
         self, config: AlsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True

@@ -53,7 +53,8 @@ MANY_CLASSES, FEW_NUMBERS = 8, 32  # with more classes and fewer numbers, distan
 FEW_EXAMPLES = 5  # of a class, on average
 UNITS = {DECISIONS: "action", DECISION_GROUPS: "action", VECTORS: "output"}  # of counts, where these are of no classes
 SHARE_OF_ONES = 0.05  # of values, of features that are measured
-ASKED = (*KINDS, "multiclass", "outputs", "csoaa_ldf", "l1")  # options that say what labels are
+CONFIGS = {**dict.fromkeys(KINDS, PerClassConfig), "multiclass": MulticlassConfig}
+ASKED = (*CONFIGS, "outputs", "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
     "multinomial": Names,
@@ -149,16 +150,15 @@ def reader_of(arguments: OptionValues) -> Numbers | None:
     if len(asked) > 1:
         raise UsageError(f"--{' and --'.join(asked)} do not go together")
     kind = asked[0] if asked else ""
-    if kind not in (*KINDS, "multiclass"):
+    if kind not in CONFIGS:
         if names:
             raise UsageError("--named_labels needs --oaa, --multiclass, --csoaa or --multilabel_oaa")
-        if kind == "outputs":
-            return Vectors(arguments["outputs"])
+        if outputs := arguments["outputs"]:
+            return Vectors(outputs)
         if kind == "l1":
             return OF_MODELS[arguments["l1"]]()
         return Groups() if kind else None
-    config_type = MulticlassConfig if kind == "multiclass" else PerClassConfig
-    config = config_type(**{kind: arguments[kind]}, named_labels=names)
+    config = CONFIGS[kind](**{kind: arguments[kind]}, named_labels=names)
     many = kind in ("csoaa", "multilabel_oaa")
     return Words(config.classes, sets=kind == "multilabel_oaa") if many else ClassNumbers(config.classes)
 

@@ -34,6 +34,7 @@ from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
 from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_plan import text_format
+from vwlite.learners.abilities import PairFactors
 from vwlite.options import OptionValues, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored
@@ -172,7 +173,10 @@ def text_of(features: list[str], model: Restored) -> str:
 def knows_the_mean(model: Restored, spaces: Iterable[str]) -> bool:
     """Whether whom the model has not met is predicted as the mean, as by one of ``--als`` on the sides of its pair."""
     sides = [side for pair in model.features.dotproduct for side in sides_of_pair(pair)]
-    return model.learner.config.learner == "als" and any(covers(side, space) for side in sides for space in spaces)
+    learner = model.learner
+    if not (isinstance(learner, PairFactors) and learner.new_is_mean):
+        return False
+    return any(covers(side, space) for side in sides for space in spaces)
 
 
 def unknown_feature(feature: str) -> Unmet:
