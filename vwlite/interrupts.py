@@ -3,7 +3,7 @@
 The memory is mapped from a file, so that a signal can set it while a kernel runs: Python's own handlers wait until the
 kernel returns, but the interpreter writes the signal's number to a file at once (see ``vwlite.cli.signals``).
 
-And folders of a run that no signal leaves behind, whenever it comes.
+Folders for the files of a run are here too: they are removed whenever a signal comes.
 """
 
 import mmap

@@ -187,7 +187,7 @@ class PairFactors(LatentVectors):
     """A prediction has the dot products of the vectors of both sides of each pair."""
 
     rank: int
-    new_is_mean = False  # whom it has not met it predicts as the mean of those that it has
+    new_is_mean = False  # what it has not met is predicted as the mean of what it has
 
     def factors(self, pair: int, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Slots uint32[n] that were ever updated and their vectors float32[n, rank]."""

@@ -171,11 +171,10 @@ def text_of(features: list[str], model: Restored) -> str:
 
 
 def knows_the_mean(model: Restored, spaces: Iterable[str]) -> bool:
-    """Whether whom the model has not met is predicted as the mean, as by one of ``--als`` on the sides of its pair."""
-    sides = [side for pair in model.features.dotproduct for side in sides_of_pair(pair)]
-    learner = model.learner
-    if not (isinstance(learner, PairFactors) and learner.new_is_mean):
+    """Whether somebody or something new, in one of the namespaces, is predicted as the mean of what is known."""
+    if not (isinstance(model.learner, PairFactors) and model.learner.new_is_mean):
         return False
+    sides = [side for pair in model.features.dotproduct for side in sides_of_pair(pair)]
     return any(covers(side, space) for side in sides for space in spaces)
 
 
