@@ -175,6 +175,10 @@ class Case:
         status = self.in_fork(words, number, int(share * self.calls(words)))
         return status if status >= 0 else 128 - status  # as a shell has it
 
+    def said(self):
+        """What the run in a process of its own wrote to standard error."""
+        return Path(f"{self.folder}.stderr").read_text()
+
     @cache  # noqa: B019
     def calls(self, words):
         """How many functions a run calls after it has opened its data."""
@@ -204,7 +208,7 @@ def begin(folder, words, number, at):
 
     os.chdir(folder)
     gc.freeze()  # what the process of the tests has is neither looked through nor copied
-    streams = [open(os.devnull, mode) for mode in "rww"]  # noqa: SIM115
+    streams = [open(os.devnull), open(os.devnull, "w"), open(f"{folder}.stderr", "w")]  # noqa: SIM115
     for descriptor, stream in enumerate(streams):
         os.dup2(stream.fileno(), descriptor)
     sys.stdin, sys.stdout, sys.stderr = streams

@@ -195,7 +195,8 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
         with case.blocks_of(350) as options:
             status = case.interrupt(signal.SIGTERM, share, *options, **long)
             kept += f"model{CHECKPOINT}" in case.left()
-            assert status in (0, 143) and case.left().get("model", whole["model"]) == whole["model"]
+            assert status in (0, 143), (status, case.said())
+            assert case.left().get("model", whole["model"]) == whole["model"], (status, case.said())
             case.learn(*options, "--resume", **long)
         assert case.outputs() == whole
     assert kept or case.one.name not in GIVEN  # others may read all of the text first
