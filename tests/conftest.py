@@ -1,6 +1,8 @@
 """Fixtures that every test may ask for."""
 
+import gc
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -12,12 +14,32 @@ from hypothesis import settings
 
 import vwlite
 
+# A process that a test starts compiles no module that another has compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 PROJECT = Path(__file__).resolve().parent.parent
 
 # No deadline: a loaded machine must not fail a test.
 # Where CI is set the same examples are drawn every time: a change is judged by what it changed.
-settings.register_profile("vwlite", deadline=None, print_blob=True, derandomize=bool(os.environ.get("CI")))
+CI = bool(os.environ.get("CI"))
+settings.register_profile("vwlite", deadline=None, print_blob=True, derandomize=CI, max_examples=40)
 settings.load_profile("vwlite")
+
+
+def fsync(file, flush=os.fsync):
+    """Flush what is on no disk: what tests write to disks need not outlast the machine."""
+    if not stat.S_ISREG(mode := os.fstat(file).st_mode) and not stat.S_ISDIR(mode):
+        flush(file)
+
+
+os.fsync = fsync
+
+
+def pytest_collection_finish():
+    """What was imported and collected is neither looked through for garbage again nor copied in forks."""
+    gc.collect()
+    gc.freeze()
 
 
 def folder_of(variable, default):

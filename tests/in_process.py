@@ -20,6 +20,7 @@ class Done:
     status: int
     stdout: str
     stderr: str
+    output: str  # both, as they came
 
     @property
     def returncode(self):
@@ -37,11 +38,11 @@ def call(folder, *arguments, stdin=b"", status=0):
     sys.argv, sys.modules["__main__"].__package__ = ["vwlite", *map(str, arguments)], None
     data = stdin.encode() if isinstance(stdin, str) else stdin
     try:
-        with contextlib.chdir(folder), CliRunner().isolation(data) as (stdout, stderr, _):
+        with contextlib.chdir(folder), CliRunner().isolation(data) as streams:
             code = status_of(main)
-            sys.stdout.flush()
             sys.stderr.flush()
-            done = Done(code, *(stream.getvalue().decode("utf-8", "surrogateescape") for stream in (stdout, stderr)))
+            sys.stdout.flush()
+            done = Done(code, *(stream.getvalue().decode("utf-8", "surrogateescape") for stream in streams))
     finally:
         sys.argv, sys.modules["__main__"].__package__ = before, package
         for number, handler in handlers.items():

@@ -1,11 +1,17 @@
 """The pages that people read (README.md, docs/, the home page) and the shell commands in them."""
 
 import doctest
+import os
 import re
+import shlex
 import subprocess
+import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
+
+from in_process import call
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -15,6 +21,7 @@ PAGES = [README, *sorted((PROJECT / "docs").glob("*.md")), HOME, *HOW_TO]
 UNRUN = "<!-- not run: "  # the line above a block that is not run; the reason follows
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 FRAME_PACKAGES = ("polars", "pyarrow")
+PLAIN = re.compile(r"vwlite [^|&;<>()$`\\*?~#\n\[\]{}!]*")  # a command that means the same without a shell
 BLOCK = re.compile(rf"^({UNRUN}.+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
 
 
@@ -63,11 +70,25 @@ def run(steps, folder, env):
         if step.command.startswith("cat ") and not (file := folder / step.command.split()[1]).exists():
             file.write_text(step.expected)
             continue
-        done = subprocess.run(
-            ["sh", "-c", f"(exit {status}); {step.command}"],
-            **{"cwd": folder, "env": env, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT},
-        )
-        status = done.returncode
+        status, output = (run_here if PLAIN.fullmatch(step.command) else run_by_shell)(step, folder, env, status)
         may_fail = next_step is not None and next_step.command == "echo $?"
-        assert status == 0 or may_fail, f"{step.command} exited {status}: {done.stdout}"
-        yield step, done.stdout
+        assert status == 0 or may_fail, f"{step.command} exited {status}: {output}"
+        yield step, output
+
+
+def run_by_shell(step, folder, env, before):
+    """The status of a command, which may ask for that of the one ``before``, and what a terminal would show."""
+    done = subprocess.run(
+        ["sh", "-c", f"(exit {before}); {step.command}"],
+        **{"cwd": folder, "env": env, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT},
+    )
+    return done.returncode, done.stdout
+
+
+def run_here(step, folder, env, before):
+    """The same of a command that needs no shell, in this process, where its two streams are apart."""
+    with patch.dict(os.environ, COLUMNS=env["COLUMNS"]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # as the program does
+        done = call(folder, *shlex.split(step.command)[1:], status=None)
+    told = (done.output, done.stderr + done.stdout, done.stdout + done.stderr)
+    return done.status, next(filter(step.agrees, told), done.output)

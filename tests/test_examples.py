@@ -140,11 +140,11 @@ def test_a_csv_file_of_ones_own(polars_csv, tmp_path):
     assert not (tmp_path / "people.csv").exists()
 
 
-def test_shards_beside_one_pass(tmp_path, cli_env):
+def test_shards_beside_one_pass(tmp_path, cli_env, commands):
     text = "".join(f"{1 if n % 3 else -1} |a x{n % 3} y{n % 11} z{n % 7}\n" for n in range(600))
     (tmp_path / "train").write_text(text)
     (tmp_path / "test").write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n")
-    command = [sys.executable, EXAMPLES / "shards.py", "train", "test", "--shards", "2,3", "--rounds", "2"]
+    command = [commands / "python", EXAMPLES / "shards.py", "train", "test", "--shards", "2,3", "--rounds", "2"]
     learner = ["--json", "out", "--", "--loss_function", "logistic", "-b", "10"]
     done = subprocess.run([*command, *learner], cwd=tmp_path, env=cli_env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from faults import COMMANDS
 def test_what_the_system_refuses_breaks_nothing(command, cli_env):
     """A few of the trials that ``python tests/faults.py`` makes."""
     script = Path(__file__).parent / "faults.py"
-    done = subprocess.run([sys.executable, script, command, "--few", "7"], env=cli_env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, command, "--few", "4"], env=cli_env, capture_output=True, text=True)
     *wrong, count = done.stdout.splitlines() or [""]
     assert (done.returncode, wrong) == (0, []), done.stderr
-    assert int(count.split()[0]) >= 21
+    assert int(count.split()[0]) >= 12

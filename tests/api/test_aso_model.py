@@ -40,12 +40,12 @@ def fitted(case):
 
 
 @cases
-def test_the_model_has_the_bytes_of_the_commands(case, run_cli, tmp_path):
+def test_the_model_has_the_bytes_of_the_commands(case, run_here, tmp_path):
     (tmp_path / "data.vw").write_text(TEXT)
     (tmp_path / "labelled.vw").write_text(LABELLED)
     aux, _, typed = CASES[case]
     kinds = [word for kind in aux for word in ("--aux", kind)]
-    run_cli("aso", "learn", "data.vw", "-f", "theta", "--seed", "2", "--quiet", *kinds, *typed.split())
+    run_here("aso", "learn", "data.vw", "-f", "theta", "--seed", "2", "--quiet", *kinds, *typed.split())
     assert fitted(case).dumps() == (tmp_path / "theta").read_bytes()
 
 

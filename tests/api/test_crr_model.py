@@ -46,12 +46,12 @@ def fitted(case):
 
 
 @pytest.fixture
-def command(run_cli, tmp_path):
+def command(run_here, tmp_path):
     """The bytes of the model of ``vwlite crr``."""
 
     def run(typed, text):
         (tmp_path / "data.vw").write_text(text)
-        run_cli("crr", "data.vw", "-f", "model", "--steps", "3000", "--quiet", *typed.split())
+        run_here("crr", "data.vw", "-f", "model", "--steps", "3000", "--quiet", *typed.split())
         return (tmp_path / "model").read_bytes()
 
     return run
@@ -82,10 +82,10 @@ def test_batches_can_be_taken_again(case):
 
 
 @cases
-def test_predictions_are_those_of_the_command(case, command, run_cli, tmp_path):
+def test_predictions_are_those_of_the_command(case, command, run_here, tmp_path):
     model, text = fitted(case)
     command(CASES[case][1], text)
-    run_cli("predict", "-i", "model", "data.vw", "-p", "answers", "--quiet")
+    run_here("predict", "-i", "model", "data.vw", "-p", "answers", "--quiet")
     expected = [float(line.split()[0]) for line in (tmp_path / "answers").read_text().splitlines()]
     np.testing.assert_allclose(model.predict(parsed(model, text)), expected, atol=1e-6)
 

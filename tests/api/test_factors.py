@@ -11,11 +11,11 @@ TEXT = b"".join(b"%d |u u%d |i i%d\n" % (n % 4 + 1, n % 5, n % 7) for n in range
 
 @pytest.mark.parametrize("options", ["", "--names", "--dotproduct iu --rank 2"])
 @pytest.mark.parametrize("namespace", ["u", "i"])
-def test_factors_are_those_of_the_command(options, namespace, run_cli, tmp_path):
+def test_factors_are_those_of_the_command(options, namespace, run_here, tmp_path):
     model = Model(f"--dotproduct ui --rank 3 {options}")
     model.learn(TEXT)
     model.save(tmp_path / "model")
-    run_cli("inspect", tmp_path / "model", "--factors", namespace, "--out", tmp_path / "out.npz")
+    run_here("inspect", tmp_path / "model", "--factors", namespace, "--out", tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as wanted:
         for actual in (model.factors(namespace), Model.load(tmp_path / "model").factors(namespace)):
             assert [*actual] == [*wanted]

@@ -12,15 +12,15 @@ LINES = [f"the {['cat', 'dog', 'bird'][row % 3]} sat on the {['mat', 'log'][row 
 SMALL = {"window": 3, "dim": 4, "hidden": 5, "seed": 2}
 
 
-def test_a_model_in_python_has_the_bytes_of_the_command(tmp_path, run_cli):
+def test_a_model_in_python_has_the_bytes_of_the_command(tmp_path, run_here):
     (tmp_path / "text").write_text("\n".join(LINES))
-    run_cli("lm", "train", "text", "--window", 3, "--dim", 4, "--hidden", 5, "--seed", 2, "--passes", 2, "-f", "m")
+    run_here("lm", "train", "text", "--window", 3, "--dim", 4, "--hidden", 5, "--seed", 2, "--passes", 2, "-f", "m")
     model = LanguageModel(**SMALL, passes=2).fit(LINES)
     assert model.dumps() == (tmp_path / "m").read_bytes()
     assert LanguageModel(**SMALL).fit(LINES).fit_more(iter(LINES)).dumps() == model.dumps()
     model.save(tmp_path / "other")
     assert (tmp_path / "other").read_bytes() == model.dumps()
-    ranks = run_cli("lm", "rank", "text", "-i", "m", "--windows", 30, "--seed", 4, "-p", "ranks") and model.ranks(
+    ranks = run_here("lm", "rank", "text", "-i", "m", "--windows", 30, "--seed", 4, "-p", "ranks") and model.ranks(
         LINES, windows=30, seed=4
     )
     assert ranks.tolist() == [float(rank) for rank in (tmp_path / "ranks").read_text().split()]

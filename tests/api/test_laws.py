@@ -13,7 +13,7 @@ from model_runs import csr_of
 
 from vwlite import Model, write_text
 
-ANY = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+ANY = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 CASES = [  # options, and the labels they take; ``battery`` has every learner, with text
     *((options, [-1, 1]) for options in ("", "--loss_function logistic", "-q ua", "--passes 2 --shuffle", "--ksvm")),
     *((options, [-1, 1]) for options in ("--dual --l2 1", "--lrq ua2", "--nn 4", "--confidence")),

@@ -44,7 +44,7 @@ def fitted(case):
 
 
 @pytest.fixture
-def command(run_cli, tmp_path):
+def command(run_here, tmp_path):
     """The bytes of the model of ``vwlite l1``; what ``vwlite predict`` writes."""
 
     def run(case, *more):
@@ -52,7 +52,7 @@ def command(run_cli, tmp_path):
         (tmp_path / "data.vw").write_text(text)
         typed = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         typed = ["e" if word == "('e',)" else word for word in typed]
-        run_cli("l1", "data.vw", "-f", "model", "--passes", "6", "--quiet", *typed, *more)
+        run_here("l1", "data.vw", "-f", "model", "--passes", "6", "--quiet", *typed, *more)
         return (tmp_path / "model").read_bytes()
 
     return run
@@ -65,10 +65,10 @@ def test_the_model_has_the_bytes_of_the_commands(case, command):
 
 
 @cases
-def test_going_on_is_that_of_the_command(case, command, run_cli, tmp_path):
+def test_going_on_is_that_of_the_command(case, command, run_here, tmp_path):
     model, text = fitted(case)
     command(case)
-    run_cli("l1", "data.vw", "-i", "model", "-f", "next", "--passes", "6", "--quiet")
+    run_here("l1", "data.vw", "-i", "model", "-f", "next", "--passes", "6", "--quiet")
     assert model.go_on(parsed(model, text)).dumps() == (tmp_path / "next").read_bytes()
 
 
@@ -80,10 +80,10 @@ def test_batches_can_be_taken_again(case):
 
 
 @cases
-def test_answers_are_those_of_the_command(case, command, run_cli, tmp_path):
+def test_answers_are_those_of_the_command(case, command, run_here, tmp_path):
     model, text = fitted(case)
     command(case)
-    run_cli("predict", "-i", "model", "data.vw", "-p", "answers", "--quiet")
+    run_here("predict", "-i", "model", "data.vw", "-p", "answers", "--quiet")
     lines = (tmp_path / "answers").read_text().split("\n")
     if isinstance(model, CRFModel):
         labels = [line.partition(" ")[0] for line in lines]  # before tags

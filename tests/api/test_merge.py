@@ -31,9 +31,9 @@ def test_models_with_other_options_are_refused():
         vwlite.merge([vwlite.Model(), vwlite.Model(bits=10)])
 
 
-def test_an_executor_learns_the_shards(run_cli, tmp_path):
+def test_an_executor_learns_the_shards(run_here, tmp_path):
     (tmp_path / "t.vw").write_text("".join(f"{line}\n" for line in LINES * 5))
-    run_cli("train", "t.vw", "-f", "m", "--workers", "2", "--shards", "3", "--rounds", "2", "-b", "10", "--quiet")
+    run_here("train", "t.vw", "-f", "m", "--workers", "2", "--shards", "3", "--rounds", "2", "-b", "10", "--quiet")
     expected, path = (tmp_path / "m").read_bytes(), tmp_path / "t.vw"
     options = {"shards": 3, "rounds": 2, "bits": 10}
     assert vwlite.train(path, **options).dumps() == expected

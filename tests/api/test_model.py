@@ -20,13 +20,13 @@ from vwlite.evaluation.metric_table import to_finite
 
 
 @pytest.fixture
-def command(tmp_path, run_cli):
+def command(tmp_path, run_here):
     """The bytes of the model of ``vwlite train`` and the lines that ``vwlite predict`` writes."""
 
     def run(options, text):
         (tmp_path / "data.vw").write_bytes(text)
-        run_cli("train", "data.vw", *options.split(), "-f", "model", "--quiet")
-        run_cli("predict", "-i", "model", "data.vw", "-p", "predictions", "--quiet")
+        run_here("train", "data.vw", *options.split(), "-f", "model", "--quiet")
+        run_here("predict", "-i", "model", "data.vw", "-p", "predictions", "--quiet")
         return (tmp_path / "model").read_bytes(), (tmp_path / "predictions").read_text().splitlines()
 
     return run
@@ -275,9 +275,9 @@ def test_importing_takes_neither_numpy_nor_click():
     [("", NUMBERS), (LOGISTIC, NUMBERS), ("--dotproduct ui --rank 3", NUMBERS), ("--oaa 3 " + LOGISTIC, CLASSES),
      ("--csoaa 3", COSTS), ("--multilabel_oaa 3", SETS), ("--coin", NUMBERS), ("--filter_tree 3", CLASSES)],
 )  # fmt: skip
-def test_metrics_are_those_of_the_command(options, text, command, run_cli, tmp_path):
+def test_metrics_are_those_of_the_command(options, text, command, run_here, tmp_path):
     command(options, text)
-    expected = json.loads(run_cli("evaluate", "-i", "model", "data.vw", "--json", "-").stdout)["result"]
+    expected = json.loads(run_here("evaluate", "-i", "model", "data.vw", "--json", "-").stdout)["result"]
     model = Model(options)
     model.learn(text)
     before = model.dumps()

@@ -17,12 +17,12 @@ def model():
     return model
 
 
-def test_lists_are_those_of_the_command(model, run_cli, tmp_path):
+def test_lists_are_those_of_the_command(model, run_here, tmp_path):
     model.save(tmp_path / "model")
     (tmp_path / "people").write_text(PEOPLE)
     (tmp_path / "seen").write_text("1 |u u1 |i i2 i3\n")
     files = ["--exclude", tmp_path / "seen", tmp_path / "people"]
-    done = run_cli("recommend", "-i", tmp_path / "model", "--of", "i", "--top", 6, *files)
+    done = run_here("recommend", "-i", tmp_path / "model", "--of", "i", "--top", 6, *files)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     for loaded in (model, Model.load(tmp_path / "model")):
         for data, seen in ((PEOPLE, "|u u1 |i i2 i3"), (tmp_path / "people", tmp_path / "seen")):

@@ -8,7 +8,7 @@ from vwlite import Model
 from vwlite.data import text_format
 from vwlite.errors import DataError, ModelError, UsageError
 
-PIECES = 7
+PIECES = 4
 TREES = ("log_multi", "ect", "filter_tree")
 RUNS = [run for run in RUNS if not {"--dual", "--als"} & {*run[0].split()}]  # which do not go on
 ids = [options or "defaults" for options, _ in RUNS]

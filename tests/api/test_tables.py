@@ -50,9 +50,9 @@ def test_tables_in_memory_are_not_text():
         vwlite.Model(kind="csv").learn("click,age\n1,2\n")
 
 
-def test_the_columns_that_were_found_are_kept_through_every_door(tmp_path, run_cli):
+def test_the_columns_that_were_found_are_kept_through_every_door(tmp_path, run_here):
     (tmp_path / "data.csv").write_text(CSV)
-    run_cli("train", "data.csv", "--columns", COLUMNS, "-f", "model", "--quiet")
+    run_here("train", "data.csv", "--columns", COLUMNS, "-f", "model", "--quiet")
     data, model = tmp_path / "data.csv", vwlite.Model(columns=COLUMNS)
     model.learn(data)
     same = [model, vwlite.train(data, columns=COLUMNS), pickle.loads(pickle.dumps(model)), copy.copy(model)]

@@ -163,7 +163,7 @@ def test_the_text_of_a_frame_makes_its_model(tmp_path_factory, frame, options):
     check_law(options, frame, tmp_path_factory, "y", **BESIDE)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(frames("age", "city", "words", "name", "set"))
 def test_columns_may_be_names_and_lists_of_classes(tmp_path_factory, frame):
     assume(any(frame["name"].to_pylist()) and any(frame["set"].to_pylist()))
@@ -171,7 +171,7 @@ def test_columns_may_be_names_and_lists_of_classes(tmp_path_factory, frame):
     check_law("--multilabel_oaa 3", frame.drop_columns("name"), tmp_path_factory, "set")
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(SPARSE.filter(lambda x: abs(x) < 99), min_size=6, max_size=6).map(matrix))
 def test_the_text_of_tables_and_dicts_makes_their_model(tmp_path_factory, dense):
     more = {"weight": [1, 0.3, 2], "tags": ["a", "", "b"]}

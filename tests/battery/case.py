@@ -172,23 +172,30 @@ class Case:
     def interrupt(self, number, share, *more, data=None):
         """The exit status of a run that gets a signal after this share of what it does once it has opened its data."""
         words = tuple(map(str, self.one.words(*more, data=data)))
-        status = self.in_fork(words, number, int(share * self.calls(words)))
+        status = self.in_fork(words, number, int(share * self.counted(words)[0]))
         return status if status >= 0 else 128 - status  # as a shell has it
 
     def said(self):
         """What the run in a process of its own wrote to standard error."""
         return Path(f"{self.folder}.stderr").read_text()
 
+    def uninterrupted(self, *more, data=None):
+        """What such a run makes when nothing happens, as ``outputs`` has it."""
+        return self.counted(tuple(map(str, self.one.words(*more, data=data))))[1]
+
     @cache  # noqa: B019
-    def calls(self, words):
-        """How many functions a run calls after it has opened its data."""
-        before = {name: content for name, content in self.left().items()}
-        self.in_fork(words, 0, -1)
+    def counted(self, words):
+        """How many functions a run calls after it has opened its data, and what it makes; nothing of it stays."""
+        before = self.left()
+        status = self.in_fork(words, 0, -1)
+        assert status == 0, status
         count = int((self.folder / "calls").read_text())
+        (self.folder / "calls").unlink()
+        made = self.outputs()
         self.clear()
         for name, content in before.items():
             (self.folder / name).write_bytes(content)
-        return count
+        return count, made
 
     def in_fork(self, words, number, at):
         """Runs the command in a process of its own, as from a shell; at the call ``at`` it sends itself a signal."""

@@ -112,7 +112,7 @@ def made(tmp_path_factory):
 def test_any_options_end_in_words(command, made, vwlite, tmp_path):
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(typed(command), st.sampled_from(sorted(TEXTS)), st.sampled_from(VALUES["initial"]), st.booleans())
     def check(words, text, model, saves):
         new = ("-f", "new.model") if saves and command in ("train", "vw", "crr") else ()

@@ -106,7 +106,7 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
     whole = left_by(files / "whole")
     assert "model" in whole
     stops = 0
-    for number in range(0, 40, 3 if "passes" in RUNS[name] else 2):
+    for number in range(0, 40, 5 if "passes" in RUNS[name] else 3):
         stop(number)
         place = f"stopped{number}"
         done = in_folder(run_here, files, place, *options, status=None)

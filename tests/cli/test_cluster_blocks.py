@@ -21,4 +21,4 @@ def test_blocks_of_any_size_make_the_same_model(options, tmp_path, vwlite):
         vwlite("cluster", "x.vw", "-f", "m", *clusters, "--quiet", "--block-size", size, *options.split())
         return (tmp_path / "m").read_bytes()
 
-    assert made("300") == made("5000") == made("1000000")
+    assert made("300") == made("1000000")

@@ -121,7 +121,6 @@ def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
 )  # fmt: skip
 def test_every_option_makes_another_model(vwlite, tmp_path, options):
     crr(vwlite)
-    vwlite("crr", "data.vw", "-f", "other", "--steps", "2000", "--quiet", "--lambda", "0.002")
     crr(vwlite, *options.split(), "-f", "other")
     assert not same(tmp_path, "m", "other")
     vwlite("predict", "-i", "other", "data.vw")

@@ -82,7 +82,7 @@ def test_steps_of_one_pass_learn_what_the_twin_takes(vwlite, write, weights):
     assert examples(done) == len(taken) == 3 + 5 + 8 + 30 and weights("m") == weights("n")
 
 
-@pytest.mark.parametrize("how", ["-c -k", "-c", "--threads 1", "--block_size 1", "--names", "pipe", "--passes 3"])
+@pytest.mark.parametrize("how", ["-c", "--block_size 1 --threads 1", "--names", "pipe", "--passes 3"])
 def test_steps_are_the_same_however_the_data_come(how, vwlite, write, tmp_path, weights):
     text = "".join(f"{1 if n % 3 else -1} |d x:{n * 7 % 31} |w f{n % 400} g{n % 13}\n" for n in range(20000))
     write("data.vw", text)

@@ -172,9 +172,10 @@ def test_classes_that_are_not_separable_leave_no_model(vwlite, write, names_in, 
     with open("j") as file:
         assert json.load(file)["result"]["dual"]["separable"] is False
     assert "not separable: there is no model" in done.stderr and "the classes are = not separable" in done.stderr
-    quiet = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--json", "j", "--quiet")
-    assert quiet.stderr == "vwlite: not separable: there is no model\n"
     assert names_in() == ["d", "j"]
+    if text == TEXT:
+        quiet = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--quiet")
+        assert quiet.stderr == "vwlite: not separable: there is no model\n"
 
 
 def test_too_few_passes_leave_separability_unknown(vwlite, write, names_in):

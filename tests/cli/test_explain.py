@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
@@ -207,9 +206,9 @@ def test_data_are_read_as_by_predict(vwlite, write, tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--json", "-"]])
-def test_a_reader_that_goes_away_ends_it(options, vwlite, write, cli_env, tmp_path):
+def test_a_reader_that_goes_away_ends_it(options, vwlite, write, cli_env, commands, tmp_path):
     vwlite("train", write("d", NUMBERS * 500), "-f", "m", "--quiet")
-    command = [sys.executable, "-m", "vwlite", "explain", "-i", "m", "d", *options]
+    command = [commands / "vwlite", "explain", "-i", "m", "d", *options]
     reader, writer = os.pipe()
     process = subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, cwd=tmp_path, env=cli_env)
     os.close(writer)

@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 
 import click
 import pytest
@@ -255,10 +254,10 @@ def test_tune_knows_the_models_that_it_hands_on(vwlite, folder):
 
 
 @pytest.mark.parametrize("mode", ["wb", "ab"])
-def test_standard_output_is_no_input(mode, folder, cli_env):
-    subprocess.run([sys.executable, "-m", "vwlite", "train", "some", "-f", "m", "--quiet"], env=cli_env, check=True)
+def test_standard_output_is_no_input(mode, folder, vwlite, cli_env, commands):
+    vwlite("train", "some", "-f", "m", "--quiet")
     with open("some", mode) as out:
-        command = [sys.executable, "-m", "vwlite", "predict", "-i", "m", "some"]
+        command = [commands / "vwlite", "predict", "-i", "m", "some"]
         done = subprocess.run(command, env=cli_env, stdout=out, stderr=subprocess.PIPE, text=True)
     message = "vwlite: standard output is the input and would be overwritten: give the output another name\n"
     assert (done.returncode, done.stderr) == (2, message)

@@ -10,11 +10,11 @@ LINES = "".join(
 
 
 @pytest.fixture
-def stages(tmp_path, run_cli):
+def stages(tmp_path, run_here):
     (tmp_path / "data.vw").write_text(LINES)
 
     def train(name, *options, status=0):
-        done = run_cli("train", "data.vw", "-f", name, "--quiet", "--holdout_off", *options, status=status)
+        done = run_here("train", "data.vw", "-f", name, "--quiet", "--holdout_off", *options, status=status)
         if status:
             return done.stderr
         with zipfile.ZipFile(tmp_path / name) as archive:
@@ -52,8 +52,8 @@ def test_a_model_without_pairs_has_nothing_to_stand(stages):
     assert "--dotproduct" in stages("two", "--freeze", "latent", status=2)
 
 
-def test_names_of_nothing_are_told(run_cli, stages):
-    done = run_cli("train", "data.vw", "-i", "latent", "-f", "two", "--freeze", "z", "--holdout_off")
+def test_names_of_nothing_are_told(run_here, stages):
+    done = run_here("train", "data.vw", "-i", "latent", "-f", "two", "--freeze", "z", "--holdout_off")
     assert "--freeze z never matched: no line has z" in done.stdout + done.stderr
-    refused = run_cli("train", "data.vw", "-f", "m", "--dotproduct", "u,i", "--dot-l2", "u=0.1,z=0.2", status=2)
+    refused = run_here("train", "data.vw", "-f", "m", "--dotproduct", "u,i", "--dot-l2", "u=0.1,z=0.2", status=2)
     assert "--dot-l2 z" in refused.stderr

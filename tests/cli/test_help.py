@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import click
@@ -66,6 +67,7 @@ SHARED = {
 }
 
 
+@cache
 def words_of(file):
     """The words of all strings of a Python file, docstrings aside."""
     tree = ast.parse((HERE / file).read_text())

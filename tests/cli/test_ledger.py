@@ -74,13 +74,13 @@ def test_nothing_left_changes_nothing(vwlite, tmp_path):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
 def test_every_byte_of_a_file_counts(vwlite, write, pack):
     """Samples of it are not enough: no label is left to chance."""
-    lines = [b"%d |a x%d and more of the same\n" % (n % 2, n % 1000) for n in range(60_000)]
+    lines = [b"%d |a x%d and more of the same\n" % (n % 2, n % 1000) for n in range(20_000)]
     write("big.vw", b"".join(lines))
     vwlite("train", "big.vw", "-f", "model")
     assert "skipped" in vwlite("train", write("moved", pack(b"".join(lines))), *GO_ON, "--skip-seen").stderr
-    lines[31_234] = lines[31_234].replace(b"0 |a", b"1 |a")
+    lines[11_234] = lines[11_234].replace(b"0 |a", b"1 |a")
     done = vwlite("train", write("big.vw", pack(b"".join(lines))), *GO_ON, "--skip-seen")
-    assert "learned before" not in done.stderr and "number of examples = 60000" in done.stderr
+    assert "learned before" not in done.stderr and "number of examples = 20000" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["mon.gz", "moved.vw"])

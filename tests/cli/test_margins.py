@@ -32,7 +32,7 @@ def losses_of(vwlite, margin):
 @pytest.mark.parametrize(
     ("loss", "learner"),
     [
-        *((loss, learner) for loss in FORMULAS for learner in ("", "--ftrl", "--coin")),
+        *((loss, learner) for loss in FORMULAS for learner in ("", "--coin")),
         *((loss, "--bfgs --passes 3") for loss in FORMULAS if loss != "perceptron"),
     ],
 )

@@ -19,59 +19,57 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_passes_in_one_run_or_several_threads_and_caches_do_not_matter(folder, run_cli):
+def test_passes_in_one_run_or_several_do_not_matter(folder, run_here):
     def train(name, *options):
-        run_cli("train", "data.vw", "-f", name, "--quiet", *options)
+        run_here("train", "data.vw", "-f", name, "--quiet", *options)
         with zipfile.ZipFile(folder / name) as archive:
             return {member: archive.read(member) for member in archive.namelist() if member != "header.json"}
 
     whole = train("whole", *MASKED, "--passes", "3", "--holdout_off")
     train("one", *MASKED, "--holdout_off")
     assert train("two", "-i", "one", "--passes", "2", "--holdout_off", "--shuffle", "--random_seed", "4") == whole
-    cached = (*MASKED, "--passes", "3", "--holdout_off", "--cache_file", "c")
-    assert train("cached", *cached, "--threads", "1") == whole == train("cached", *cached)
     assert train("plain", *DYADS, "-q", "user,genre", "--passes", "3", "--holdout_off") != whole
 
 
-def test_predictions_leave_nothing_out(folder, run_cli):
-    run_cli("train", "data.vw", "-f", "model", "--quiet", *MASKED, "--passes", "2")
+def test_predictions_leave_nothing_out(folder, run_here):
+    run_here("train", "data.vw", "-f", "model", "--quiet", *MASKED, "--passes", "2")
     (folder / "many.vw").write_text(LINES * 2)
-    predictions = run_cli("predict", "-i", "model", "many.vw").stdout.splitlines()
+    predictions = run_here("predict", "-i", "model", "many.vw").stdout.splitlines()
     half = len(predictions) // 2
     assert predictions[:half] == predictions[half:]
 
 
-def test_predictions_of_unseen_ids(folder, run_cli):
-    run_cli("train", "data.vw", "-f", "model", "--quiet", *DYADS, "--dot-init", "0.5")
+def test_predictions_of_unseen_ids(folder, run_here):
+    run_here("train", "data.vw", "-f", "model", "--quiet", *DYADS, "--dot-init", "0.5")
 
     def predict(*options):
-        return list(map(float, run_cli("predict", "-i", "model", "cold.vw", *options).stdout.splitlines()))
+        return list(map(float, run_here("predict", "-i", "model", "cold.vw", *options).stdout.splitlines()))
 
     usual, start, many = predict(), predict("--dot-unseen", "start"), predict("--min-updates", "1000")
     assert usual[0] != start[0] and usual[1] == start[1]
     assert usual[0] == many[0] and usual[1] != many[1]
     losses = [
-        run_cli("evaluate", "-i", "model", "cold.vw", "--metric", "mse", *more).stdout
+        run_here("evaluate", "-i", "model", "cold.vw", "--metric", "mse", *more).stdout
         for more in ((), ("--min-updates", "1000"), ("--dot-unseen", "start"))
     ]
     assert len(set(losses)) == 3
-    refused = run_cli("predict", "-i", "model", "cold.vw", "--dot-unseen", "start", "--min-updates", "2", status=2)
+    refused = run_here("predict", "-i", "model", "cold.vw", "--dot-unseen", "start", "--min-updates", "2", status=2)
     assert "contradict" in refused.stderr
 
 
-def test_other_models_have_no_vectors(folder, run_cli):
-    run_cli("train", "data.vw", "-f", "linear", "--quiet")
-    done = run_cli("predict", "-i", "linear", "cold.vw", "--min-updates", "2", status=2)
+def test_other_models_have_no_vectors(folder, run_here):
+    run_here("train", "data.vw", "-f", "linear", "--quiet")
+    done = run_here("predict", "-i", "linear", "cold.vw", "--min-updates", "2", status=2)
     assert "no option of the model's learner" in done.stderr
 
 
 @pytest.mark.parametrize("mask", ["item=1", "item=-1", "genre=0.1", "item"])
-def test_wrong_masks_are_usage_errors(folder, run_cli, mask):
-    done = run_cli("train", "data.vw", "-f", "model", *DYADS, "--mask-ids", mask, status=2)
+def test_wrong_masks_are_usage_errors(folder, run_here, mask):
+    done = run_here("train", "data.vw", "-f", "model", *DYADS, "--mask-ids", mask, status=2)
     assert "--mask-ids" in done.stderr
     assert not (folder / "model").exists()
 
 
-def test_shards_refuse_them(folder, run_cli):
-    done = run_cli("train", "data.vw", "-f", "m", "--workers", "2", "-q", "ui", "--mask-ids", "i=0.1", status=2)
+def test_shards_refuse_them(folder, run_here):
+    done = run_here("train", "data.vw", "-f", "m", "--workers", "2", "-q", "ui", "--mask-ids", "i=0.1", status=2)
     assert "--mask-ids" in done.stderr

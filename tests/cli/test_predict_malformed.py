@@ -1,7 +1,6 @@
 """``vwlite predict`` answers every line: malformed ones do not end it, their share is told by the exit status."""
 
 import subprocess
-import sys
 
 import pytest
 
@@ -69,9 +68,9 @@ def test_below_the_ratio_all_is_well(vwlite, write, trained):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "names", "topics"])
-def test_a_long_lived_predictor_goes_on(kind, trained, tmp_path, cli_env):
+def test_a_long_lived_predictor_goes_on(kind, trained, tmp_path, cli_env, commands):
     """In a pipe 50 of 1,000 lines are malformed; the next line still has its answer."""
-    command = [sys.executable, "-m", "vwlite", "predict", "-i", trained(kind), "-"]
+    command = [commands / "vwlite", "predict", "-i", trained(kind), "-"]
     pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
     with subprocess.Popen(command, cwd=tmp_path, env=cli_env, **pipes) as process:
         for _ in range(10):

@@ -96,26 +96,6 @@ def test_malformed_lines_are_left_out_of_their_sequence(vwlite, write):
     assert done.lines == [*expected[:2], "nan", *expected[2:]]
 
 
-def test_pipes_threads_and_blocks_change_nothing(vwlite, tmp_path, write):
-    text = sentences(3000, 3)
-    write("long.vw", text)
-    train(vwlite, "--decode", "viterbi", "--label-features", "y1,y1*w", "--threads", "1")
-    once = (tmp_path / "model").read_bytes()
-    train(vwlite, "--decode", "viterbi", "--label-features", "y1,y1*w", "--threads", "3")
-    assert (tmp_path / "model").read_bytes() == once
-    stdout = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
-    assert (
-        stdout
-        == vwlite("predict", "-i", "model", stdin=text).stdout
-        == vwlite("predict", "-i", "model", "long.vw", "--threads", "3").stdout
-    )
-    parts = text.split("\n\n")
-    write("one.vw", "\n\n".join(parts[:7]) + "\n\n")
-    assert vwlite("predict", "-i", "model", "one.vw").stdout == "".join(
-        stdout.splitlines(keepends=True)[: sum(part.count("\n") + 2 for part in parts[:7])]
-    )
-
-
 def named_once(count, seed):
     """Names of which only the first sentence with one tells what it names."""
     rng = random.Random(seed)

@@ -259,13 +259,6 @@ def test_seed_of_the_order_and_of_the_start_values(learn, tmp_path):
     assert (tmp_path / "model").read_bytes() != (tmp_path / "other").read_bytes()
 
 
-@pytest.mark.parametrize("options", ["--threads 1", "--threads 3", "--block_size 7", "--block-size 50"])
-def test_options_of_reading_do_not_change_the_model(options, learn, tmp_path):
-    learn("plain")
-    learn("model", *options.split())
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "plain").read_bytes()
-
-
 @pytest.mark.parametrize("spelling", ["--loss-function", "--loss_function"])
 def test_dashes_and_underscores_are_the_same(spelling, learn, header):
     learn("model", spelling, "hinge", "--power-t", "0.25")

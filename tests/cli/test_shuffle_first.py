@@ -171,7 +171,7 @@ OF_PASSES = ["", "--passes 3", "--passes 3 --shuffle", "--passes 3 --curriculum 
 @pytest.mark.parametrize("more", [*OF_PASSES, "--curriculum easy --curriculum-steps 9"])
 def test_dot_products_go_with_words(options, more, vwlite, write, tables):
     write("data.vw", "".join(f"{OF_LISTS[options](n)} |u a{n % 4} |i b{n % 5}\n" for n in range(60)))
-    learned = ("train", "data.vw", "--quiet", "--dotproduct", "ui", *options.split(), *more.split())
+    learned = ("train", "data.vw", "-b", "9", "--quiet", "--dotproduct", "ui", *options.split(), *more.split())
     vwlite(*learned, "-f", "m")
     vwlite(*learned, "-f", "n", "--no-shuffle")
     assert (tables("m") == tables("n")) == (more not in OF_PASSES[1:3])

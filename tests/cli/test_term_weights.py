@@ -91,16 +91,16 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_a_model_applies_its_weights_to_new_text(data, run_cli):
+def test_a_model_applies_its_weights_to_new_text(data, run_here):
     """A row in whose words all training rows are alike is of length 0, whatever the weights."""
     (data / "all.vw").write_text("1 |w a b\n-1 |w a c\n")
-    run_cli("train", "all.vw", "-f", "m", "--weight", "idf", "--min_df", "1", "--noconstant", "--quiet")
-    assert run_cli("predict", "-i", "m", stdin="|w a:100\n|w b\n").stdout.split()[0] == "0"
+    run_here("train", "all.vw", "-f", "m", "--weight", "idf", "--min_df", "1", "--noconstant", "--quiet")
+    assert run_here("predict", "-i", "m", stdin="|w a:100\n|w b\n").stdout.split()[0] == "0"
     counts = model_file.load(data / "m").arrays
     assert counts["term_count"].tolist().count(2) == 1
     assert counts["term_examples"].tolist() == [2]
     before = counts["term_count"]
-    run_cli("train", "t.vw", "-i", "m", "-f", "m2", "--quiet")
+    run_here("train", "t.vw", "-i", "m", "-f", "m2", "--quiet")
     assert (model_file.load(data / "m2").arrays["term_count"] == before).all()
 
 
@@ -118,20 +118,20 @@ def test_degree_is_the_row_sum_of_the_kernel(data):
     assert len(terms) == 4
 
 
-def test_python_makes_the_bytes_of_the_command(data, run_cli):
-    run_cli("train", "t.vw", "-f", "m", "--quiet", "--value", "log", "--weight", "idf", "--min_df", "1", "--unit")
+def test_python_makes_the_bytes_of_the_command(data, run_here):
+    run_here("train", "t.vw", "-f", "m", "--quiet", "--value", "log", "--weight", "idf", "--min_df", "1", "--unit")
     model = vwlite.Model(value="log", weight="idf", min_df=1, unit=True)
     model.learn(LINES)
     assert model.dumps() == (data / "m").read_bytes()
 
 
 @pytest.mark.parametrize("weighing", ["--weight degree", "--weight idf --min_df 1", "--value log", "--unit"])
-def test_combined_regression_and_ranking(weighing, data, run_cli):
+def test_combined_regression_and_ranking(weighing, data, run_here):
     options = (*weighing.split(), "--steps", "2000", "--loss_function", "logistic", "--quiet")
-    run_cli("crr", "t.vw", "-f", "m", *options)
-    run_cli("crr", "-f", "pipe", *options, stdin=LINES)
+    run_here("crr", "t.vw", "-f", "m", *options)
+    run_here("crr", "-f", "pipe", *options, stdin=LINES)
     assert (data / "m").read_bytes() == (data / "pipe").read_bytes()
-    report = json.loads(run_cli("evaluate", "-i", "m", "t.vw", "--metric", "auc", "--json", "-").stdout)
+    report = json.loads(run_here("evaluate", "-i", "m", "t.vw", "--metric", "auc", "--json", "-").stdout)
     assert report["auc"] == 1
 
 
@@ -145,38 +145,38 @@ def test_combined_regression_and_ranking(weighing, data, run_cli):
         (["--value", "logs"], "did you mean log?"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(options, said, data, run_cli):
-    done = run_cli("train", "t.vw", *options, status=2)
+def test_options_that_do_not_go_together_are_refused(options, said, data, run_here):
+    done = run_here("train", "t.vw", *options, status=2)
     assert said in done.stderr
 
 
-def test_negative_values_have_no_degree(data, run_cli):
-    done = run_cli("train", "-f", "m", "--weight", "degree", stdin="1 |w a\n1 |w b:-1\n", status=65)
+def test_negative_values_have_no_degree(data, run_here):
+    done = run_here("train", "-f", "m", "--weight", "degree", stdin="1 |w a\n1 |w b:-1\n", status=65)
     assert "<stdin>:2: --weight degree needs values of 0 or more" in done.stderr
     assert not (data / "m").exists()
 
 
-def test_explanations_add_up_to_the_predictions(data, run_cli):
-    run_cli("train", "t.vw", "-f", "m", "--unit", "--quiet")
+def test_explanations_add_up_to_the_predictions(data, run_here):
+    run_here("train", "t.vw", "-f", "m", "--unit", "--quiet")
     model = vwlite.load(data / "m")
     sums = [sum(term.product for term in terms) for terms in model.explain(LINES)]
     assert sums == pytest.approx(model.predict(LINES, raw=True).tolist(), rel=1e-5)
 
 
-def test_damaged_counts_are_refused(data, run_cli):
-    run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
+def test_damaged_counts_are_refused(data, run_here):
+    run_here("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
     model = model_file.load(data / "m")
     for name, value in (("term_slot", model.arrays["term_slot"][::-1]), ("term_count", -model.arrays["term_count"])):
         model_file.save(data / "bad", model.header, {**model.arrays, name: value})
-        assert "counts of its terms" in run_cli("predict", "-i", "bad", "t.vw", status=76).stderr
+        assert "counts of its terms" in run_here("predict", "-i", "bad", "t.vw", status=76).stderr
 
 
-def test_shards_do_not_know_the_weights_of_all(data, run_cli):
-    done = run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--shard", "1/2", status=2)
+def test_shards_do_not_know_the_weights_of_all(data, run_here):
+    done = run_here("train", "t.vw", "-f", "m", "--weight", "idf", "--shard", "1/2", status=2)
     assert "--weight is of all examples together" in done.stderr
-    run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
-    run_cli("train", "t.vw", "-f", "m2", "--weight", "idf", "--quiet")
-    assert "--weight is of all examples together" in run_cli("merge", "m", "m2", "-f", "both", status=2).stderr
+    run_here("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
+    run_here("train", "t.vw", "-f", "m2", "--weight", "idf", "--quiet")
+    assert "--weight is of all examples together" in run_here("merge", "m", "m2", "-f", "both", status=2).stderr
 
 
 COUNTED = [["--weight", weight, "--min_df", "1"] for weight in ("idf", "degree")]

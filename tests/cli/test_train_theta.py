@@ -67,7 +67,8 @@ LEARNERS = {  # the data, and the options
 }
 
 
-OPTIONS = ((), ("--theta-unit", "--theta-scale", "0.5", "--theta-dim", "2", "--theta-groups", "w/1,v/1"))
+OPTIONS = ("--theta-unit", "--theta-scale", "0.5", "--theta-dim", "2", "--theta-groups", "w/1,v/1")
+PLAIN = ("dyadic", "oaa", "crr", "groups")
 
 
 def numbers(lines):
@@ -75,8 +76,9 @@ def numbers(lines):
     return [float(line.split()[0].rpartition(":")[2]) for line in lines if line.strip()]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    ("learner", "options"), [*((name, OPTIONS) for name in LEARNERS), *((name, ()) for name in PLAIN)]
+)
 def test_it_learns_what_apply_and_train_learn(learner, options, vwlite, write):
     data, *how = LEARNERS[learner]
     command = "crr" if "crr" in learner else "train"

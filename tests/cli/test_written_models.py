@@ -44,7 +44,7 @@ def test_models_of_any_options_written_by_vwlite_are_read(vwlite, write, tmp_pat
     for name, text in TEXTS.items():
         write(name, text)
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
     @given(one_or_two(), st.sampled_from(sorted(TEXTS)))
     def check(words, text):
         (tmp_path / "m").unlink(missing_ok=True)

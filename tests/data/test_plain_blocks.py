@@ -43,7 +43,7 @@ def assert_names_change_no_array(text, plain):
 
 
 @given(st.lists(LINES, max_size=4), st.booleans(), st.sampled_from([0, 7]))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_names_or_not_the_arrays_are_the_same(lines, hash_all, seed):
     text = "".join(label + " ".join(blocks) + end for label, blocks, end in lines).encode()
     assert_names_change_no_array(text, TextFormat(hash_all=hash_all, hash_seed=seed, skip_malformed=True))
@@ -58,7 +58,7 @@ RUNS = st.lists(st.one_of(NUMBERED, NUMBERED, NUMBERED, ODD), max_size=24).map("
 
 
 @given(st.lists(RUNS, min_size=1, max_size=3), st.sampled_from(["\n", " \n", "\r\n", " |b 1:0.5\n"]), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
     """Without names windows of them are read at once; with names each by itself."""
     text = "".join(f"1 |{'a' if named else ''} {run}{end}" for run in runs).encode()
@@ -73,7 +73,7 @@ def read_decimals(text, seed, singly):
 
 
 @given(RUNS.map(str.encode), st.integers(0, 2**32 - 1))
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_decimals_at_once_are_those_read_singly(text, seed):
     """They are the same as far as both go; what either leaves is read like any other feature."""
     (taken, hashes, values), (other, *others) = read_decimals(text, seed, False), read_decimals(text, seed, True)
@@ -134,7 +134,7 @@ SHORT = st.tuples(
 
 
 @given(st.lists(st.lists(SHORT, max_size=12).map(" ".join), min_size=1, max_size=3), st.booleans(), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_short_numbers_end_where_the_window_says(runs, named, hash_all):
     text = "".join(f"1 |{'a' if named else ''} {run}\n" for run in runs).encode()
     assert_names_change_no_array(text, TextFormat(skip_malformed=True, hash_all=hash_all))

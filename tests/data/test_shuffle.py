@@ -12,7 +12,7 @@ from vwlite.data.text_format import TextFormat, Workspace, parse_text
 from vwlite.training.file_batches import Holdout
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=st.integers(0, 300), seed=st.integers(-(2**40), 2**40), number=st.integers(0, 1000))
 def test_an_order_is_a_permutation_that_depends_on_its_arguments_only(rows, seed, number):
     order = order_of(rows, seed, number)
@@ -57,7 +57,7 @@ def rows_of(batch: Batch):
     return made
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(1, 60), min_size=1, max_size=5))
 def test_taken_rows_are_those_of_the_batches(seed, sizes):
     rng = np.random.default_rng(seed)

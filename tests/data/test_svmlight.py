@@ -171,12 +171,12 @@ def members(model):
 
 
 @pytest.mark.parametrize("options", [[], ["--hash", "all", "--hash_seed", "7", "-q", "::"]])
-def test_same_model_as_from_the_converted_text(run_cli, tmp_path, options):
+def test_same_model_as_from_the_converted_text(run_here, tmp_path, options):
     lines = [b"%d qid:%d 1:%d.5 7:-2 %d:1e-1 9:0 # c" % (i % 3, i // 5, i, 10**i) for i in range(20)]
     (tmp_path / "a.svm").write_bytes(b"# a comment\n" + b"\n".join(lines))
     (tmp_path / "a.vw").write_bytes(b"\n".join(map(to_vw, lines)))
-    run_cli("train", "a.svm", "--format", "svmlight", "-f", "svm.model", *options)
-    run_cli("train", "a.vw", "-f", "vw.model", *options)
+    run_here("train", "a.svm", "--format", "svmlight", "-f", "svm.model", *options)
+    run_here("train", "a.vw", "-f", "vw.model", *options)
     ours, theirs = members(tmp_path / "svm.model"), members(tmp_path / "vw.model")
     headers = [json.loads(model.pop("header.json")) for model in (ours, theirs)]
     assert ours == theirs

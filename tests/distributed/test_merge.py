@@ -129,10 +129,10 @@ def test_a_delta_of_no_change_changes_nothing():
     np.testing.assert_array_equal(after, base)
 
 
-def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
+def test_the_common_factor_is_the_kernels(run_here, tmp_path):
     (tmp_path / "t").write_text(text())
     for options in ([], ["--power_t", "0.3"], ["--sgd", "--normalized"]):
-        run_cli("train", "t", "-f", "m", "--quiet", *options)
+        run_here("train", "t", "-f", "m", "--quiet", *options)
         header = load(tmp_path / "m").header
         scalars = header["scalars"]
         config = GdConfig(
@@ -144,7 +144,7 @@ def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
         assert actual == pytest.approx(scalars["multiplier"], rel=1e-6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.integers(1, 9))
 def test_any_text_in_any_number_of_shards(tmp_path_factory, widths, of):
     folder = tmp_path_factory.mktemp("any")

@@ -31,7 +31,7 @@ def test_norms_of_small_matrices_are_those_of_the_table(name):
 
 
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(1, 5), st.integers(1, 3))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_norms_are_those_of_numpy(seed, rows, columns, rank):
     draw = np.random.default_rng(seed)
     matrix = draw.normal(size=(rows, rank)) @ draw.normal(size=(rank, columns)) * (draw.random((rows, 1)) < 0.7)

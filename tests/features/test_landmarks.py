@@ -54,7 +54,7 @@ def mapped(plan, examples):
     return terms.values.reshape(len(examples), plan.random.size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(EXAMPLES, LANDMARKS, st.sampled_from(LANDMARK_KERNELS), st.integers(0, 3))
 def test_features_are_kernels_with_the_landmarks(settled, examples, landmarks, kernel, nearest):
     gamma = 0.3 if kernel == "rbf" else None

@@ -60,7 +60,7 @@ ROWS = st.lists(
     st.sampled_from([(), ("::",)]),
     st.booleans(),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_features_are_those_of_the_twin(rows, kernel, size, fold, seed, quadratic, noconstant):
     gamma = 0.3 if kernel in ("rbf", "laplace") else None
     lines = "".join(f"1 |w {' '.join(f'{name}:{value:.6g}' for name, value in row)}\n" for row in rows)
@@ -126,7 +126,7 @@ def test_the_estimate_has_no_bias(kernel):
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), st.integers(0, 20))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 def test_features_of_rbf_tell_distances_only(shift, seed):
     x = np.random.default_rng(seed).normal(size=(6, 3))
     plain, moved = (mapped(rows, "rbf", 4096, 0.2) for rows in (x, x + np.array(shift)))

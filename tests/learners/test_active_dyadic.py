@@ -22,7 +22,7 @@ OPTIONS = {"rank": 3, "dot_l2": 0.0, "first_pass_t": 0.0, "dot_init": 0.3, "rand
 ASKING = {"active": True, "simulation": True}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.data(), st.sampled_from([1e-3, 1e-2, 0.1]), st.sampled_from(["hinge", "logistic"]))
 def test_asks_and_learns_as_the_twin(data, mellowness, loss):
     rows = data.draw(st.lists(ROWS, min_size=20, max_size=40))

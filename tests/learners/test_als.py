@@ -40,7 +40,7 @@ def ridges_of(weight, unobserved, counts):
     return [DECAYS[side] * (counts[side] + unobserved * others[side]) for side in range(2)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(EXAMPLES, st.integers(1, 6), st.sampled_from([0.01, 0.3, 2.0]))
 def test_steps_and_objective_are_those_of_whole_matrices(examples, rank, unobserved):
     examples = numbered(examples)

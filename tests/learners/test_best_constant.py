@@ -57,12 +57,12 @@ def test_constants_that_are_known():
 
 
 @pytest.mark.parametrize(("rule", "loses"), [("--adaptive", True), ("--sgd", False)])
-def test_evaluate_tells_of_a_model_that_loses_to_it(rule, loses, run_cli, tmp_path):
+def test_evaluate_tells_of_a_model_that_loses_to_it(rule, loses, run_here, tmp_path):
     draw = np.random.default_rng(0)
     lines = "".join(f"{3000 + 2000 * x:.1f} | x:{x:.3f}\n" for x in draw.random(900))
     (tmp_path / "data.vw").write_text(lines)
-    assert run_cli("train", "data.vw", "-f", "m", "--quiet", rule).returncode == 0
-    done = run_cli("evaluate", "data.vw", "-i", "m")
+    assert run_here("train", "data.vw", "-f", "m", "--quiet", rule).returncode == 0
+    done = run_here("evaluate", "data.vw", "-i", "m")
     actual = dict(line.split() for line in done.stdout.splitlines())
     constant = np.var([float(line.split()[0]) for line in lines.splitlines()])
     assert float(actual["best_constant_loss"]) == pytest.approx(constant, rel=1e-5)
@@ -82,10 +82,10 @@ def test_it_tells_of_log_loss_where_both_are_asked_for(metrics, run_here, tmp_pa
     assert run_here(*command[:-1], "log_loss").stderr == ""
 
 
-def test_it_is_measured_where_it_is_asked_for(run_cli, tmp_path):
+def test_it_is_measured_where_it_is_asked_for(run_here, tmp_path):
     (tmp_path / "signs.vw").write_text("1 | a\n1 | b\n-1 | c\n1 | a\n")
-    assert run_cli("train", "signs.vw", "-f", "m", "--loss_function", "logistic", "--quiet").returncode == 0
-    done = run_cli("evaluate", "signs.vw", "-i", "m", "--metric", "best_constant_loss,best_constant_log_loss,loss")
+    assert run_here("train", "signs.vw", "-f", "m", "--loss_function", "logistic", "--quiet").returncode == 0
+    done = run_here("evaluate", "signs.vw", "-i", "m", "--metric", "best_constant_loss,best_constant_log_loss,loss")
     actual = dict(line.split() for line in done.stdout.splitlines())
     assert actual["best_constant_loss"] == actual["best_constant_log_loss"] == "0.562335"
-    assert "best_constant_loss" not in run_cli("evaluate", "signs.vw", "-i", "m").stdout
+    assert "best_constant_loss" not in run_here("evaluate", "signs.vw", "-i", "m").stdout

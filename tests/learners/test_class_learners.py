@@ -100,7 +100,7 @@ def one_by_one(text, kind, base, held):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("kind", LABELS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data(), held=st.none() | HELD, chunk=st.sampled_from([None, 1, 3]))
 def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
     if kind == "csoaa" and "logistic" in base:
@@ -127,7 +127,7 @@ def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("loss", SET_LOSSES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     text=lines_of("multilabel_oaa"),
     held=st.none() | HELD,

@@ -102,11 +102,11 @@ OF_VW = {
 
 @pytest.mark.parametrize(("upper", "lower"), OF_VW)
 @pytest.mark.parametrize("command", ["vw", "train"])
-def test_numbers_are_vws(command, upper, lower, tmp_path, run_cli):
+def test_numbers_are_vws(command, upper, lower, tmp_path, run_here):
     data = tmp_path / "data.vw"
     data.write_text("".join(f"{label} {line}\n" for label, line in zip(LABELS[upper], FEATURES, strict=True)))
     paths = "-p", tmp_path / "p", "-r", tmp_path / "r", "-f", tmp_path / "m"
-    done = run_cli(command, data, f"--{upper}", 3, f"--{lower}", "--quiet", *paths)
+    done = run_here(command, data, f"--{upper}", 3, f"--{lower}", "--quiet", *paths)
     assert done.returncode == 0, done.stderr
     answers, raw = OF_VW[upper, lower]
     assert [line.strip() or "-" for line in (tmp_path / "p").read_text().splitlines()] == answers.split()
@@ -123,21 +123,21 @@ FTRL_OF_VW = [
 ]
 
 
-def test_confidence_over_ftrl_is_vws(tmp_path, run_cli):
+def test_confidence_over_ftrl_is_vws(tmp_path, run_here):
     lines = 2 * ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
-    run_cli("vw", "-", "--confidence", "--ftrl", "--quiet", "-p", tmp_path / "p", stdin="".join(lines))
+    run_here("vw", "-", "--confidence", "--ftrl", "--quiet", "-p", tmp_path / "p", stdin="".join(lines))
     numbers = [float(word) for line in (tmp_path / "p").read_text().splitlines() for word in line.split()]
     np.testing.assert_allclose(numbers, FTRL_OF_VW, atol=2e-6)
 
 
-def test_a_small_importance_moves_ftrl_as_far_as_its_confidence_says(tmp_path, run_cli):
+def test_a_small_importance_moves_ftrl_as_far_as_its_confidence_says(tmp_path, run_here):
     lines = ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
     (tmp_path / "data").write_text("".join(5 * lines))
     small, message = 1e-3, "|a x:0.7 z:2\n"
-    run_cli("train", "data", "--ftrl", "-f", "m", "--quiet")
-    before, flip = map(float, run_cli("predict", "-i", "m", "--confidence", stdin=message).stdout.split())
+    run_here("train", "data", "--ftrl", "-f", "m", "--quiet")
+    before, flip = map(float, run_here("predict", "-i", "m", "--confidence", stdin=message).stdout.split())
     label = -1 if before > 0 else 1
-    run_cli("train", "-i", "m", "-f", "n", "--quiet", stdin=f"{label} {small} {message}")
-    moved = float(run_cli("predict", "-i", "n", stdin=message).stdout) - before
+    run_here("train", "-i", "m", "-f", "n", "--quiet", stdin=f"{label} {small} {message}")
+    moved = float(run_here("predict", "-i", "n", stdin=message).stdout) - before
     slope = 2 * (before - label)  # of the squared loss
     assert moved == pytest.approx(-slope * small * abs(before) / flip, rel=0.02)

@@ -15,7 +15,7 @@ from vwlite.learners.dual_solver import DualSolver
 from vwlite.learners.losses import LossConfig
 
 VALUES = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.5, 2.0, -3.0])
-ANY = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+ANY = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -17,7 +17,7 @@ from vwlite.learners.losses import LossConfig
 from .test_dual import solver_of
 
 VALUES = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.5, 2.0, -3.0])
-ANY = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+ANY = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -12,21 +12,21 @@ SMOOTH = [name for name in LOSSES if name not in ("hinge", "quantile")]
 
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name not in ("logistic", "poisson")])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_agrees_with_the_closed_form_at_any_scale(loss, data):
     check_against_twin(data.draw(updates(loss)))
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_agrees_with_the_closed_form_of_losses_without_a_flat_point(loss, data):
     check_against_twin(data.draw(updates(loss, rates=(-4, 0), importances=(-6, 2), values=(-3, 1))))
 
 
 @pytest.mark.parametrize("loss", MORE_LOSSES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_agrees_with_the_closed_form_of_other_losses(loss, data):
     update = data.draw(updates(loss, rates=(-4, 0), importances=(-6, 2), values=(-3, 1)))
@@ -35,21 +35,21 @@ def test_agrees_with_the_closed_form_of_other_losses(loss, data):
 
 
 @pytest.mark.parametrize("loss", MORE_LOSSES)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_agrees_with_decay_of_other_losses(loss, data):
     check_against_twin(data.draw(updates(loss, (0.01, 0.3), (-4, -1), (-3, 1), (-1, 0.3))))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "quantile"])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_agrees_with_decay(loss, data):
     check_against_twin(data.draw(updates(loss, (0.01, 0.3), rates=(-4, 1), importances=(-6, 1))))
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_agrees_with_decay_of_smooth_losses(loss, data):
     check_against_twin(data.draw(updates(loss, (0.01, 0.3), (-4, -1), (-3, 1), (-1, 0.3))))
@@ -74,14 +74,14 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
 
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name != "poisson"])
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_two_importances_equal_their_sum(loss, data):
     check_invariance(data, loss, importances=(-6, 0) if loss == "logistic" else (-6, 6))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "quantile"])
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_the_prediction_never_passes_the_label(loss, data):
     update = data.draw(updates(loss, (0.0, 0.01), (-4, 2), (-6, 3)))
@@ -96,7 +96,7 @@ def test_the_prediction_never_passes_the_label(loss, data):
 
 
 @pytest.mark.parametrize("loss", LOSSES | MORE_LOSSES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_the_loss_does_not_rise(loss, data):
     update = data.draw(updates(loss))
@@ -148,7 +148,7 @@ def test_a_slot_that_occurs_twice_counts_its_values_together(loss, repeated, sin
 
 
 @example(features=40)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(features=st.integers(1, 70))
 def test_many_features_with_repeated_slots(features):
     """Long lists are merged by sorting."""

@@ -28,7 +28,7 @@ def vectors(case):
 
 
 @pytest.mark.parametrize(("loss", "labels"), [("logistic", (-1, 1)), ("poisson", (0,)), ("poisson", (1, 4))])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_the_flow_is_followed_to_its_end(loss, labels, data):
     """Also where the loss is flat nowhere, and the slope only shrinks."""
@@ -36,7 +36,7 @@ def test_the_flow_is_followed_to_its_end(loss, labels, data):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_no_update_without_decay_hits_a_limit(loss, data):
     update = data.draw(updates(loss, importances=(-6, 2)))
@@ -45,21 +45,21 @@ def test_no_update_without_decay_hits_a_limit(loss, data):
     assert update.case.learner.get("unbounded") == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_two_importances_equal_their_sum_for_poisson(data):
     check_invariance(data, "poisson")
 
 
 @pytest.mark.parametrize("loss", ["hinge", "quantile"])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_two_importances_equal_their_sum_with_any_decay(loss, data):
     check_invariance(data, loss, (0.01, 0.3))
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_stiff_flows_with_decay(loss, data):
     """Far more than an explicit integration can go in a bounded number of steps."""
@@ -102,7 +102,7 @@ def test_almost_equal_vectors_change_sign_in_the_end(loss, label, importance):
     assert case.predict(FEATURES)[0] == pytest.approx(label, rel=1e-6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(
     x=st.sampled_from((0.1, 0.3, 0.7, 3, 5, 7, 11, 13)),
     z=st.sampled_from((0.1, 0.3, 0.7, 3, 5, 7, 11, 13)),

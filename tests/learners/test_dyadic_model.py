@@ -343,11 +343,11 @@ def test_a_loaded_model_predicts_as_the_learner_in_memory(runs):
     assert predictions[0] == going_on.splitlines()[0]  # made before anything more is learned
 
 
-def test_a_predict_only_model_predicts_the_same(runs, run_cli):
+def test_a_predict_only_model_predicts_the_same(runs, run_here):
     options = ["--dotproduct", "u,i", "--rank", "3", "--passes", "2", "--quiet"]
     for name, more in (("full", []), ("small", ["--predict_only_model"])):
-        run_cli("train", runs.folder / "data.vw", "-f", name, *options, *more, cwd=runs.folder)
-    outputs = [run_cli("predict", "-i", name, "data.vw", cwd=runs.folder).stdout for name in ("full", "small")]
+        run_here("train", runs.folder / "data.vw", "-f", name, *options, *more, cwd=runs.folder)
+    outputs = [run_here("predict", "-i", name, "data.vw", cwd=runs.folder).stdout for name in ("full", "small")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == len(RATINGS.splitlines())
 

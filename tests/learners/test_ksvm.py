@@ -14,7 +14,7 @@ from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.ksvm import LEARN, PREDICT, KernelConfig, vectors_in
 from vwlite.learners.losses import LossConfig
 
-ANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+ANY = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = st.sampled_from([1.0, 1.0, 0.5, -1.0, 0.25, 2.0])
 ROW = st.dictionaries(st.integers(0, 7), VALUES, max_size=5)
 HINGE = LossConfig(name="hinge")

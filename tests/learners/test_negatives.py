@@ -46,13 +46,13 @@ def check(given_rows, count, options, unwanted, weight=1.0):
     assert numbers_of(learned(mine, **options, **some)) == numbers_of(learned(theirs, **options))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=30), st.integers(1, 4))
 def test_what_is_learned_is_the_text_of_the_twin(given_rows, count):
     check(given_rows, count, {}, -1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=30))
 def test_with_other_labels_and_weights(given_rows):
     check(given_rows, 2, {"loss_function": "squared"}, 0, weight=0.5)

@@ -41,14 +41,14 @@ def margin(update):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_agrees_with_the_twin(loss, data):
     check_against_twin(data.draw(updates(loss)))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_agrees_with_decay(loss, data):
     check_against_twin(data.draw(updates(loss, (0.01, 0.3), rates=(-3, 0), importances=(-2, 1))))
@@ -77,7 +77,7 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
     slots = merged(row.linear)
     weights = np.concatenate([[twin.w[slot][place] for slot in slots] for place in (0, 1)])
     x = np.concatenate([[*slots.values()], [-value for value in slots.values()]])
-    w, pairs = full_flow(twin.contest(row, 0, 1, label), weights, x, update.importance)
+    w, pairs = full_flow(twin.contest(row, 0, 1, label), weights, x, update.importance, 400)
     update.learn()
     got = np.concatenate([[case.linear[slot, place] for slot in slots] for place in (0, 1)])
     close(got, w, weights, 1e-5)
@@ -88,7 +88,7 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_two_importances_equal_their_sum(loss, data):
     once, twice = data.draw(updates(loss, copies=2, most=2, importances=(-3, 1)))
@@ -101,7 +101,7 @@ def test_two_importances_equal_their_sum(loss, data):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_the_margin_never_passes_the_label_and_the_loss_never_grows(loss, data):
     update = data.draw(updates(loss, rates=(-4, 4), importances=(-6, 6), values=(-2, 2), most=2))
@@ -117,7 +117,7 @@ def test_the_margin_never_passes_the_label_and_the_loss_never_grows(loss, data):
 
 
 @given(st.integers(2, 9), st.sampled_from(LOSSES), st.sampled_from([(), ("ab",)]), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_winner_is_the_class_of_the_largest_score_on_every_row(classes, loss, pairs, seed):
     case = ScoringCase(classes, pairs, loss=loss, rank=2)
     case.fill(np.random.default_rng(seed), 0.5)

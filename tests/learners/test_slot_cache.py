@@ -65,14 +65,14 @@ def test_of_rows_of_any_length(terms, strict, values):
     """Numbers are their own hashes: no feature comes twice."""
     draw = np.random.default_rng(terms)
     text = [line_of(draw, draw.choice(1 << 15, terms, replace=False), values) for _ in range(30)]
-    compare(text, 18, strict=strict, loss=LossConfig("logistic"), l2=1e-3 if terms % 2 else 0.0)
+    compare(text, 16, strict=strict, loss=LossConfig("logistic"), l2=1e-3 if terms % 2 else 0.0)
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge", "quantile", "poisson"])
 def test_of_losses(loss):
     draw = np.random.default_rng(3)
     text = [line_of(draw, draw.choice(400, 90, replace=False), USUAL) for _ in range(60)]
-    compare(text, 18, loss=LossConfig(loss))
+    compare(text, 16, loss=LossConfig(loss))
 
 
 @pytest.mark.parametrize("terms", [3, 12, 63, 300])
@@ -80,7 +80,7 @@ def test_of_plain_steps_on_inputs_that_are_no_numbers(terms):
     """Such a step is taken whatever the scan has summed; inputs that are no numbers have no part in it."""
     draw = np.random.default_rng(terms)
     text = [line_of(draw, draw.choice(1 << 15, terms, replace=False), ODD) for _ in range(30)]
-    compare(text, 18, adaptive=True, normalized=True, loss=LossConfig("logistic"))
+    compare(text, 16, adaptive=True, normalized=True, loss=LossConfig("logistic"))
     one = learned(["1 |a x:1 y:nan z:inf"], 18, False, 16, adaptive=True, normalized=True)[0]
     assert np.isfinite(one[:, 0].view(np.float32)).all()
 
@@ -99,14 +99,14 @@ def test_of_terms_that_share_a_slot():
         names = list(range(300))
         for first in range(9):
             names[first + apart] = names[first]
-            compare([line_of(draw, names, USUAL) for _ in range(3)], 18)
+            compare([line_of(draw, names, USUAL) for _ in range(3)], 12)
             names[first + apart] = first + apart
 
 
 def test_of_pairs():
     draw = np.random.default_rng(6)
     text = [f"{draw.choice([-1, 1])} |b {' '.join(map(str, draw.integers(0, 90, 25)))}" for _ in range(30)]
-    compare(text, 18, quadratic=("bb",), loss=LossConfig("logistic"))
+    compare(text, 16, quadratic=("bb",), loss=LossConfig("logistic"))
 
 
 @pytest.mark.parametrize("values", [USUAL, ODD], ids=["usual", "odd"])
@@ -118,7 +118,7 @@ def test_of_ftrl(terms, strict, values):
     for names in (1 << 15, 4 * terms):
         text = [line_of(draw, draw.integers(0, names, terms), values) for _ in range(30)]
         for rest in ({}, {"l1": 0.5, "l2": 0.1}, {"ftrl_alpha": 0.01, "ftrl_beta": 0.0}):
-            compare(text, 18, strict=strict, ftrl=True, loss=LossConfig("logistic"), **rest)
+            compare(text, 16, strict=strict, ftrl=True, loss=LossConfig("logistic"), **rest)
 
 
 def test_of_ftrl_and_terms_that_share_a_slot():
@@ -127,4 +127,4 @@ def test_of_ftrl_and_terms_that_share_a_slot():
         for first in range(9):
             names = list(range(40))
             names[first + apart] = names[first]
-            compare([line_of(draw, names, USUAL) for _ in range(3)], 18, ftrl=True)
+            compare([line_of(draw, names, USUAL) for _ in range(3)], 12, ftrl=True)

@@ -151,8 +151,8 @@ def test_copied_rows_give_the_same_bytes(kind, count, changes, vw_compat):
         setattr(options, name, value)
     more = {"log_multi": count, "swap_resistance": 1} if kind is LogMulti else {"ect": count, "error": 7}
     lines = []
-    for number in range(400):
-        label, size = rng.integers(1, count + 1), rng.choice([3, 20, 40]) if number != 200 else 2500
+    for number in range(200):
+        label, size = rng.integers(1, count + 1), rng.choice([3, 20, 40]) if number != 100 else 2500
         words = " ".join(f"w{rng.integers(30) + label % 7}:{rng.choice([1, 2, 0.5])}" for _ in range(size))
         lines.append(f"{label} {rng.choice([1, 2])} |x {words}".encode())
     actual = []

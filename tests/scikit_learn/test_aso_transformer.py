@@ -69,14 +69,14 @@ def text_of(label, line):
 
 @pytest.mark.parametrize("rows", [LINES, DICTS], ids=["lines", "dicts"])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_model_is_that_of_the_command(name, rows, run_cli, tmp_path, monkeypatch):
+def test_the_model_is_that_of_the_command(name, rows, run_here, tmp_path, monkeypatch):
     estimator, y, options = SETTINGS[name]
     fitted = clone(estimator).fit(rows, y)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.vw").write_text("".join(map(text_of, y or [None] * 120, LINES)))
     seed = str(check_random_state(0).randint(2**31))
     aux = ["--aux", estimator.aux[0]]
-    run_cli("aso", "learn", "data.vw", "-f", "theta", "--seed", seed, "--quiet", *aux, *options.split())
+    run_here("aso", "learn", "data.vw", "-f", "theta", "--seed", seed, "--quiet", *aux, *options.split())
     assert fitted.model_.dumps() == (tmp_path / "theta").read_bytes()
 
 

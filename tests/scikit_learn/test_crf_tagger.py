@@ -59,13 +59,13 @@ def test_lists_of_names():
 
 @pytest.mark.parametrize("sequences", [LINES, DICTS], ids=["lines", "dicts"])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_model_is_that_of_the_command(name, sequences, run_cli, tmp_path):
+def test_the_model_is_that_of_the_command(name, sequences, run_here, tmp_path):
     estimator, options = SETTINGS[name]
     fitted = clone(estimator).fit(sequences, LABELS, sample_weight=WEIGHT)
     (tmp_path / "data.vw").write_text(text())
     seed = ["--seed", str(check_random_state(0).randint(2**31))] if estimator.solver == "sgd" else []
     options = options.split() if options else []
-    run_cli(
+    run_here(
         "l1", tmp_path / "data.vw", "-f", tmp_path / "model", "--model", "crf", "--quiet",
         *(() if estimator.C == 1 else ("--l1", str(estimator.C))),
         *seed, *options,

@@ -49,13 +49,13 @@ OPTIONS = [  # parameters, the same on the command line
 
 
 @pytest.mark.parametrize(("parameters", "typed"), OPTIONS)
-def test_parameters_are_the_options_of_the_command(parameters, typed, run_cli, tmp_path):
+def test_parameters_are_the_options_of_the_command(parameters, typed, run_here, tmp_path):
     rows = zip(Y.tolist(), QUERY.tolist(), X.tolist(), strict=True)
     text = "".join(f"{y} |q {q} | {' '.join(f'{j}:{x}' for j, x in enumerate(row) if x)}\n" for y, q, row in rows)
     (tmp_path / "data.vw").write_text(text)
     seed = str(np.random.RandomState(0).randint(2**31))
     how = ["--steps", "2000", "--seed", seed, "--qid", "q", "--ignore", "q", *typed.split()]
-    run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *how)
+    run_here("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *how)
     expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
     actual = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
@@ -66,7 +66,7 @@ def test_parameters_are_the_options_of_the_command(parameters, typed, run_cli, t
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 @pytest.mark.parametrize("qid", [None, QUERY])
-def test_weights_are_those_of_the_command(loss, qid, make, run_cli, tmp_path):
+def test_weights_are_those_of_the_command(loss, qid, make, run_here, tmp_path):
     y = (Y > 1) * 2 - 1 if loss == "logistic" else Y.astype(int)
     rows = zip(y.tolist(), WEIGHT.tolist(), QUERY.tolist(), X.tolist(), strict=True)
     text = "".join(
@@ -75,7 +75,7 @@ def test_weights_are_those_of_the_command(loss, qid, make, run_cli, tmp_path):
     (tmp_path / "data.vw").write_text(text)
     options = ["--steps", "5000", "--lambda", "0.01", "--seed", str(np.random.RandomState(0).randint(2**31))]
     by = ["--qid", "none" if qid is None else "q", "--ignore", "q", "--loss_function", loss]
-    run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *options, *by)
+    run_here("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *options, *by)
     expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     if qid is not None:  # queries are drawn in the order of their numbers
         qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))

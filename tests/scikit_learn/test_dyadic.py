@@ -64,7 +64,7 @@ def ones(columns):
 
 @pytest.mark.parametrize("make", [np.array, np.ndarray.tolist, lambda X: (ones(USER), ones(ITEM)), "pandas", "polars"])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_model_is_that_of_the_command_on_the_rows_in_the_order_drawn(name, make, run_cli, tmp_path):
+def test_the_model_is_that_of_the_command_on_the_rows_in_the_order_drawn(name, make, run_here, tmp_path):
     estimator, y, options = SETTINGS[name]
     rows = frame(make) if isinstance(make, str) else make(X)
     fitted = clone(estimator).fit(rows, y, sample_weight=WEIGHT)
@@ -77,7 +77,7 @@ def test_the_model_is_that_of_the_command_on_the_rows_in_the_order_drawn(name, m
     shuffle = "--shuffle" if estimator.shuffle else "--no-shuffle"
     passes = ["--passes", str(estimator.passes), shuffle, "--seed", str(seed), "--holdout_off"]
     data = ["train", tmp_path / "data.vw", "-f", tmp_path / "model", "--dotproduct", "ui"]
-    run_cli(*data, *passes, "--quiet", *options)
+    run_here(*data, *passes, "--quiet", *options)
     assert fitted.model_.dumps() == (tmp_path / "model").read_bytes()
 
 

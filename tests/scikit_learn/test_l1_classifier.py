@@ -16,7 +16,6 @@ from vwlite.solvers.loglinear import model_file
 WEIGHTED = "a row of weight 2 is one step of twice the weight, not two steps"
 CHECKED = [
     L1Classifier(),
-    L1Classifier(C=0.1, passes=200),
     L1Classifier(solver="sgd"),
     L1Classifier(C=0.1, solver="fista"),
     L1Classifier(solver="sgd", penalty="clipping", rate="harmonic", shuffle=False, C=0.1),
@@ -58,7 +57,7 @@ OF_ROWS_AND_DIRECTIONS = ("group", "trace")
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("y", [Y2, Y3], ids=["two", "three"])
-def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
+def test_weights_are_those_of_the_command(y, solver, make, run_here, tmp_path):
     binary, parameters = y is Y2, SOLVERS[solver]
     if binary and {*parameters} & {*OF_ROWS_AND_DIRECTIONS}:
         pytest.skip("of several weights a feature")
@@ -69,7 +68,7 @@ def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
     shuffled = parameters["solver"] == "sgd" and "shuffle" not in parameters
     seed = ["--seed", str(np.random.RandomState(0).randint(2**31))] if shuffled else []
     model = ["--model", "binary" if binary else "multinomial", *([] if "trace" in parameters else ["--l1", "0.7"])]
-    run_cli("l1", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *model, *solver.split(), *seed)
+    run_here("l1", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *model, *solver.split(), *seed)
     loaded = model_file.load(str(tmp_path / "m"))
     actual = L1Classifier(**({} if "trace" in parameters else {"C": 0.7}), **parameters)
     actual.fit(make(X.astype(np.float64)), y, sample_weight=WEIGHT)

@@ -75,9 +75,8 @@ def forge_table(path, slots: list[int], entry: dict, dtype: str = "<u4") -> Path
 
 
 def test_every_truncation_is_refused(small):
-    whole = small.read_bytes()
-    for size in range(len(whole)):
-        small.write_bytes(whole[:size])
+    for size in reversed(range(small.stat().st_size)):
+        os.truncate(small, size)
         with pytest.raises(ModelError):
             model_file.load(small, want=())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vwlite.storage.ordered_pool import AHEAD, in_order
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(0, 4))
 def test_results_have_the_order_of_the_source(delays, threads):
     def work(given):

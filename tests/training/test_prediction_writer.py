@@ -41,14 +41,14 @@ def as_printf(value):
     return ("%.0f" if whole else "%.6f") % float(value)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=50))
 def test_any_bit_pattern_prints_as_c_does(bits):
     values = np.array(bits, np.uint32).view(np.float32)
     assert formatted(values).decode().split() == [as_printf(value) for value in values]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=50))
 def test_any_bit_pattern_is_read_back_where_all_digits_are_written(bits):
     values = np.array(bits, np.uint32).view(np.float32)
@@ -57,7 +57,7 @@ def test_any_bit_pattern_is_read_back_where_all_digits_are_written(bits):
     assert formatted([0.1, -0.25, 1e-30, 3, 1 / 3, np.nan], whole=True) == b"0.1\n-0.25\n1e-30\n3\n0.33333334\nnan\n"
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.floats(-(2**24), 2**24, width=32), max_size=50))
 def test_ordinary_values_print_as_c_does(values):
     values = np.array(values, np.float32)

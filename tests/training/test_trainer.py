@@ -116,7 +116,7 @@ def twin_of(lines, options):
     return result
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(runs(), st.sampled_from([16, 64, 1 << 20]), st.integers(1, 2))
 def test_run_is_the_twins(problem, block_size, threads):
     lines, options = problem
@@ -138,7 +138,7 @@ def test_run_is_the_twins(problem, block_size, threads):
     np.testing.assert_array_equal(done.parts.learner.weights[:, 0], expected.gd.w)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(runs(), st.data())
 def test_stopping_and_going_on_gives_the_same_predictions_and_weights(problem, data):
     lines, options = problem

@@ -103,7 +103,7 @@ def follow(twin, rows, start, end, parts, config):
                     twin.weights[name] = [0.0] * len(twin.problems)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 59), st.sampled_from(["freq-k:2", "mask:a", "more:1"]), st.booleans())
 def test_where_the_text_is_cut_does_not_matter(cut, kind, idf):
     _, lines = texts(60, 2)

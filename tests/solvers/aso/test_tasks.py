@@ -234,7 +234,7 @@ def test_modified_huber_loss_has_no_slope_where_a_task_is_solved(n, h):
 def test_the_objective_of_two_classes_never_rises(options):
     x, y, _ = problem(3, m=30, n=15)
     _, theta, _, _, objectives = alternated(
-        tasks_of(x, np.where(y > 0, 1.0, -1.0)), 50, dim=2, iterations=6, **{"loss": "logistic", **options}
+        tasks_of(x, np.where(y > 0, 1.0, -1.0)), 50, dim=2, iterations=4, **{"loss": "logistic", **options}
     )
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(objectives)) and len(objectives) > 2
     np.testing.assert_allclose(theta.T @ theta, np.eye(2), atol=1e-9)

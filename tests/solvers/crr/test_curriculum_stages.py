@@ -85,7 +85,7 @@ SHARES, SAMPLINGS = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.8]), st.sampled_fro
 
 
 @given(LABELS, st.integers(1, 4), SHARES, SAMPLINGS, st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_pairs_of_far_labels(labels, queries, share, sampling, weighted):
     queries = [row % queries for row in range(len(labels))]
     importance = np.random.default_rng(len(labels)).integers(1, 9, len(labels)) / 4 if weighted else None

@@ -70,7 +70,7 @@ def test_ndcg_of_the_first_ranks(tmp_path, ranks):
 
 @pytest.mark.parametrize("pairing", PAIRINGS[1:])
 def test_large_queries_have_random_pairs(tmp_path, pairing):
-    rows = examples(8, rows=180, queries=2)
+    rows = examples(8, rows=150, queries=2)
     how = {"pairing": pairing, "query_limit": 60, "learning_rate": 0.05}
     assert_like_the_twin(tmp_path, rows, steps=8, **how)
     text = as_svmlight(rows)

@@ -68,7 +68,7 @@ def test_a_round_bowl_ends_at_its_shrunk_centre(name, centre, scale, penalty):
 
 @given(centre=VECTOR, scale=VECTOR.map(lambda v: np.abs(v) + 0.01), penalty=st.floats(0.1, 3))
 @pytest.mark.parametrize("name", NORMS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_optimum_is_not_below_the_bound(name, centre, scale, penalty):
     norm, smooth = NORMS[name], squares(centre, scale)
     solver = Fista(smooth, np.zeros(len(centre)), norm, penalty, 1e-12)
@@ -79,7 +79,7 @@ def test_the_optimum_is_not_below_the_bound(name, centre, scale, penalty):
     assert max(bounds, default=0) <= min(values) + 1e-7
 
 
-@pytest.mark.parametrize(("model", "edge"), [("multinomial", ()), ("crf", ()), ("crf", ("e",))])
+@pytest.mark.parametrize(("model", "edge"), [("multinomial", ()), ("crf", ("e",))])
 def test_the_twin_finds_the_same_minimum(model, edge):
     corpus = [[("X", ["a", "b"], "p"), ("Y", ["b"], "q")], [("Z", ["c"], "p"), ("X", ["a"], "p"), ("Y", ["d"], "q")]]
     part = chain_part(text_of(corpus, bool(edge)), model, edge, dense=True)

@@ -52,7 +52,7 @@ def twenty_trees(choice):
 
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("edge", [False, True])
-@pytest.mark.parametrize(("l2", "model"), [(3.0, "crf"), (10.0, "crf"), (10.0, "tree")])
+@pytest.mark.parametrize(("l2", "model"), [(3.0, "crf"), (10.0, "tree")])
 def test_twenty_sequences_meet_the_quadratic_program(cost, edge, l2, model):
     text = (twenty_trees if model == "tree" else twenty_sequences)(np.random.default_rng(3))
     solver = solver_of(text, edge, model, l2=l2, cost=cost)
@@ -73,7 +73,7 @@ def test_twenty_sequences_meet_the_quadratic_program(cost, edge, l2, model):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("edge", [False, True])
 @given(corpus=CORPUS, l2=st.sampled_from([0.01, 1.0, 100.0]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_weights_are_those_of_the_dual_variables_and_the_dual_never_falls(cost, edge, corpus, l2):
     solver = solver_of(text_of(corpus, edge), edge, l2=l2, cost=cost)
     before = solver.dual

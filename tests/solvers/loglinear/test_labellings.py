@@ -26,7 +26,7 @@ LOSSES = [  # loss, cost, the twin's cost
 ]
 LOSS = pytest.mark.parametrize(("loss", "cost", "own"), LOSSES)
 SEEDS = st.integers(0, 10**6)
-FEW = settings(max_examples=20, deadline=None)
+FEW = settings(max_examples=10, deadline=None)
 
 
 def tags_of(parents):

@@ -47,7 +47,7 @@ def twin(part, config, gradient, start=0.0, rows=None):
     l1=st.sampled_from([0.0, 0.1, 1.0]),
     seed=st.integers(0, 9),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_two_classes(penalty, rate, rows, l1, seed):
     features = [" ".join(f"{word}:{1 + i / 3:.2f}" for i, word in enumerate(words)) for _, words in rows]
     text = "".join(f"{label} |w {words}\n" for (label, _), words in zip(rows, features, strict=True))
@@ -103,7 +103,7 @@ AFTER = st.sampled_from([None, 0, 1, 7, 99])
 
 
 @given(rows=st.lists(ROW, min_size=1, max_size=12), after=AFTER, rate=st.sampled_from(RATES))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_mean_of_two_classes(rows, after, rate):
     part = binary_part("".join(f"{label} |w {' '.join(words)}\n" for label, words in rows))
     problem = part.problem

@@ -125,7 +125,7 @@ def two_classes(rows):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @given(rows=ROWS, curriculum=curricula(), seed=st.integers(0, 5), rate=st.sampled_from(["harmonic", "exponential"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_passes_over_two_classes(penalty, rows, curriculum, seed, rate):
     part, difficulty, gradient = two_classes(rows)
     config = L1Config(l1=0.3, penalty=penalty, rate=rate, learning_rate=0.7, seed=seed, passes=PASSES)
@@ -133,7 +133,7 @@ def test_passes_over_two_classes(penalty, rows, curriculum, seed, rate):
 
 
 @given(rows=ROWS, curriculum=curricula(steps=4), seed=st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_steps_within_the_first_pass(rows, curriculum, seed):
     part, difficulty, gradient = two_classes(rows)
     config = L1Config(l1=0.3, learning_rate=0.7, seed=seed, passes=PASSES)
@@ -146,7 +146,7 @@ def test_steps_within_the_first_pass(rows, curriculum, seed):
     after=st.sampled_from([None, 0, 7, 99]),
     seed=st.integers(0, 5),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_mean_begins_after_half_of_the_steps_that_are_made(rows, curriculum, after, seed):
     part, difficulty, gradient = two_classes(rows)
     mean_of = {"penalty": "none", "average": True, "average_after": after}
