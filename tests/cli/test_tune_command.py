@@ -60,7 +60,7 @@ def test_jobs_change_nothing(vwlite, write, tmp_path):
         ("--command crr --with '--steps 3' --metric auc", "--with: --steps is not for tune to hand on"),
         ("--command l1 --with '-i m' --metric auc", "--with: -i is not for tune to hand on"),
         ("--command l1 --vary 'steps 1..3' --metric auc", "the first: vwlite: no such option --steps"),
-        ("--command l1 --with '--model crf'", "unknown metric 'loss'; models of named labels have"),
+        ("--command l1 --with '--model crf'", "--metric loss: a model of this kind has accuracy"),
         ("--command l1 --with '--model crf --loss margin' --metric log_loss", "has no log_loss"),
         ("--command pca --metric auc", "'pca' is not one of train, l1, crr, aso"),
     ],
