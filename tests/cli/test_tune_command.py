@@ -107,6 +107,7 @@ def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
     ("-1", "--metric accuracy", True),
     ("-2", "", False),
     ("-1", "--loss_function hinge", False),
+    ("-1", "--loss_function squared", False),
     ("-1", "--dual", False),
     ("-1", "--quiet", False),
     ("-1", "--metric accuracy --vary 'loss_function squared|logistic'", False),

@@ -193,6 +193,7 @@ MANY_WORDS = 3  # in a cell of text, on average
 DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}( .*)?", re.ASCII)
 SECONDS = 500_000_000, 5_000_000_000  # since 1970: from 1985 to 2128
 UNITS = (1, 1000, 1_000_000)  # of time stamps in a second
+MISSING = {"", "nan", "na", "n/a", "null", "none"}
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
 
 
@@ -327,7 +328,7 @@ def is_far(cells: Sequence[str]) -> bool:
 
 def loss_for(cells: Sequence[str]) -> str:
     """The options for such labels, empty for the default: of two names, too, probabilities are wanted."""
-    values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
+    values = {cell.lower().removesuffix(".0") for cell in cells} - MISSING
     if values in TWO:
         return " --loss_function logistic"
     if all(map(NUMBER_CELL.fullmatch, values)):
