@@ -272,6 +272,7 @@ ELSEWHERE = {
         ("delimiter", "sep", "separator"),
         tuple(f"{csv}, which finds commas, semicolons and bars" for csv in ("--format csv", "format='csv'")),
     ),
+    "dsjson": ("--format dsjson", "kind='dsjson'"),
     "early_stopping": ("--early_terminate", "early_terminate"),
     "header": ("--columns header", "columns='header'"),
     "id": ("--columns tag=NAME", "columns='tag=NAME'"),
