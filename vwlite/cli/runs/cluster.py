@@ -52,6 +52,8 @@ def predict(arguments: OptionValues) -> int:
         with PredictionWriter(arguments["predictions"]) as writer:
             for lines in lines_of(assignment, source, kind, assignment.distances if arguments["scores"] else shares):
                 writer.write_bytes(lines)
+                if writer.broken:
+                    break
         source.policy.check_ratio(source.policy.lines)
     return 141 if writer.broken else 0
 

@@ -60,6 +60,8 @@ def predict(arguments: OptionValues) -> int:
             answers = texts(tagger, arguments["probabilities"], top, with_labels)
         for lines in answers:
             writer.write_bytes(lines)
+            if writer.broken:
+                break
     policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0
 
