@@ -42,6 +42,14 @@ def test_decisions_as_json_are_told_from_other_objects(run_here):
     assert "(did you mean --format dsjson?)" in run_here("train", "--dsjson", stdin=decision, status=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("log_loss", "logistic"), ("squared_error", "squared"), ("mae", "absolute"), ("hing", "hinge")]
+)
+def test_losses_of_other_programs_are_named(typed, meant, run_here):
+    stderr = run_here("train", "--loss_function", typed, stdin=LINES, status=2).stderr
+    assert f"(did you mean {meant}?)" in stderr
+
+
 def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
     assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin="1 3:1 11:1\n", status=65).stderr
     assert "(--format vw?)" in run_here("train", "-f", "m", "--format", "svmlight", stdin=LINES, status=65).stderr
