@@ -23,6 +23,33 @@ def model(run_here, tmp_path):
     return "model"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "text"), [("t.vw", LINES), ("t.csv", "y,a\n1,x\n0,z\n"), ("t.jsonl", '{"y": 1}\n'), ("t.svm", "1 1:2\n")]
+)
+def test_text_in_utf_16_is_named(encoding, name, text, run_here, tmp_path):
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    (tmp_path / name).write_bytes((mark + text).encode(encoding))
+    for command in (("train", "-f", "m"), ("check",)):
+        stderr = run_here(*command, name, status=65).stderr
+        assert f"{name} is in UTF-16, not UTF-8: 'iconv -f UTF-16 -t UTF-8' converts it\n" in stderr
+
+
+def test_decisions_as_json_are_told_from_other_objects(run_here):
+    decision = '{"_label_cost": 0, "_label_probability": 0.5, "_labelIndex": 0, "c": {"_multi": [{"a": 1}]}}\n'
+    assert "(--format dsjson?)" in run_here("train", "--cb_adf", "-f", "m", stdin=decision, status=65).stderr
+    assert "(--format jsonl?)" in run_here("train", "-f", "m", stdin='{"y": 1}\n', status=65).stderr
+    assert "(did you mean --format dsjson?)" in run_here("train", "--dsjson", stdin=decision, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("log_loss", "logistic"), ("squared_error", "squared"), ("mae", "absolute"), ("hing", "hinge")]
+)
+def test_losses_of_other_programs_are_named(typed, meant, run_here):
+    stderr = run_here("train", "--loss_function", typed, stdin=LINES, status=2).stderr
+    assert f"(did you mean {meant}?)" in stderr
+
+
 def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
     assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin="1 3:1 11:1\n", status=65).stderr
     assert "(--format vw?)" in run_here("train", "-f", "m", "--format", "svmlight", stdin=LINES, status=65).stderr

@@ -129,7 +129,8 @@ def not_one_of(value: Any, choices: Collection[str], instead: str = "") -> str:
     """That a value is not among ``choices``, with what to use ``instead`` or the one that is spelled most like it."""
     from difflib import get_close_matches
 
-    near = [] if instead else get_close_matches(str(value), choices, n=1)
+    same = SYNONYMS.get(str(value))
+    near = [] if instead else [same] if same in choices else get_close_matches(str(value), choices, n=1)
     return f"{value!r} is not one of {', '.join(choices)}{f' (did you mean {near[0]}?)' if near else instead}"
 
 
@@ -272,6 +273,7 @@ ELSEWHERE = {
         ("delimiter", "sep", "separator"),
         tuple(f"{csv}, which finds commas, semicolons and bars" for csv in ("--format csv", "format='csv'")),
     ),
+    "dsjson": ("--format dsjson", "kind='dsjson'"),
     "early_stopping": ("--early_terminate", "early_terminate"),
     "header": ("--columns header", "columns='header'"),
     "id": ("--columns tag=NAME", "columns='tag=NAME'"),
@@ -279,6 +281,8 @@ ELSEWHERE = {
     "proba": ("--probabilities",),
 }
 LIKENESS = 0.7  # of an unknown name to one that is proposed
+# Losses as other programs call them.
+SYNONYMS = {"log": "logistic", "log_loss": "logistic", "squared_error": "squared", "mse": "squared", "mae": "absolute"}
 
 
 def proposals(typed: str, known: Collection[str]) -> list[str]:

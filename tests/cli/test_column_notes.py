@@ -59,6 +59,36 @@ def test_numbers_with_other_marks_among_them_are_named(vwlite, write):
     assert "in most rows" not in vwlite("check", "r.csv", "--columns", "label=y =power:text").stderr
 
 
+@pytest.mark.parametrize(
+    "cells",
+    ["1,{:03}", "$1,{:03}.50", "{}%", "€ {}", "-${}.5", "{} 000", "1'{:03}", "1.{:03},5", "2\u202f{:03}\u202f000"],
+)
+def test_numbers_with_marks_are_named(vwlite, write, cells):
+    """Thousands, amounts of money and percents are no numbers, nor are points for thousands between semicolons."""
+    delimiter = ";" if cells.startswith("1.") else ","
+    write("r.csv", f"y{delimiter}price\n" + "".join(f'{n % 2}{delimiter}"{cells.format(n)}"\n' for n in range(60)))
+    stderr = vwlite("check", "r.csv", "--columns", "label=y").stderr
+    assert "columns of numbers with other marks, as in 1,234 or $5 or 12%: price; each is read as a name" in stderr
+    assert stderr.count("columns of") == 1
+    assert "columns of" not in vwlite("check", "r.csv", "--columns", "label=y =price:text").stderr
+
+
+@pytest.mark.parametrize(
+    "cells", ["192.168.1.{}", "k{}", "12:{:02}", "{}k", "{}-{}", "1,23,{}", "{} m", "1,234,{:03}.5.6"]
+)
+def test_other_names_of_digits_are_not_numbers_with_marks(vwlite, write, cells):
+    write("r.csv", "y,name\n" + "".join(f'{n % 2},"{cells.format(n, n)}"\n' for n in range(60)))
+    assert "other marks" not in vwlite("check", "r.csv", "--columns", "label=y").stderr
+
+
+@pytest.mark.parametrize("cells", ["2024-01-{:02}", "{:02}/01/2024 10:00", "{}.1.2024", "2024-01-{:02}T10:00:00Z"])
+def test_dates_are_named(vwlite, write, cells):
+    write("r.csv", "y,day\n" + "".join(f"{n % 2},{cells.format(n % 28 + 1)}\n" for n in range(60)))
+    stderr = vwlite("check", "r.csv", "--columns", "label=y").stderr
+    assert "columns of dates: day; each is a name, which rows of other days do not have" in stderr
+    assert "columns of" not in vwlite("check", "r.csv", "--columns", "label=y ignore=day").stderr
+
+
 def test_the_note_of_many_columns_is_short_and_means_them(vwlite, write):
     names = [f"c{n}" for n in range(40)]
     write("r.csv", f"y,id,{','.join(names)},k\n" + f"1,a,{'0.5,' * 40}b\n0,c,{'2.5,' * 40}d\n" * 3)

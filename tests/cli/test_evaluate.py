@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,11 @@ def test_regression_has_errors_instead(vwlite, write):
     assert figures["mse"] == pytest.approx(figures["loss"], abs=1e-6)
 
 
+TEXT, SEQUENCE = "{0} |f x{2}\n", "t{0} |f x{2}\n\n"
+NOT_THERE = "a model of this kind has"
+ALWAYS, TOKENS = ("examples", "weight"), ("sequences", "tokens")
+
+
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
 def test_log_loss_says_which_models_have_it(loss, vwlite):
     """The message does not list it among the metrics."""
@@ -76,8 +82,8 @@ def test_log_loss_says_which_models_have_it(loss, vwlite):
     names = has.strip().split(", ")
     assert "auc" in names and "accuracy" in names and "log_loss" not in names
     vwlite("evaluate", "-i", "model", "data.vw", "--metric", ",".join(names))
-    done = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss,accuracy", "--json", "-", "--quiet")
-    assert done.stderr == f"vwlite: note: left out: {stderr.removeprefix('vwlite: ')}"
+    done = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss,accuracy", "--json", "-", status=2)
+    assert done.stderr == stderr
     assert [*json.loads(done.stdout)["result"]] == ["examples", "weight", "auc", "accuracy"]
     assert "nonsense" in vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,nonsense", status=2).stderr
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", "logistic")
@@ -85,22 +91,41 @@ def test_log_loss_says_which_models_have_it(loss, vwlite):
 
 
 @pytest.mark.parametrize(
-    ("options", "metrics", "kept", "reason"),
+    ("train", "text", "metrics", "kept", "reason"),
     [
-        ("--oaa auto", "log_loss,accuracy", ["accuracy"], "log_loss is of probabilities, and"),
-        ("--ect 2", "accuracy,recall@2,macro_f1", ["accuracy", "macro_f1"], "--metric recall@2: a model of this kind"),
-        ("--oaa auto", "mse,accuracy,ndcg@3", ["accuracy"], "--metric mse: a model of this kind has"),
-        ("--outputs 2", "auc,rmse", ["rmse"], "--metric auc: a model of this kind has"),
+        ("train d --oaa auto", TEXT, "log_loss,accuracy", ["accuracy"], "log_loss is of probabilities, and"),
+        ("train d --ect 2", TEXT, "accuracy,recall@2,macro_f1", ["accuracy", "macro_f1"], f"recall@2: {NOT_THERE}"),
+        ("train d --oaa auto", TEXT, "mse,accuracy,ndcg@3", ["accuracy"], f"--metric mse: {NOT_THERE}"),
+        ("train d --outputs 2", "{0},{1} |f x{2}\n", "auc,rmse", ["rmse"], f"--metric auc: {NOT_THERE}"),
+        ("train d", TEXT, "log_loss,mse", [*ALWAYS, "mse"], "metric 'log_loss' needs binary labels, -1 and 1"),
+        ("train d", TEXT, "log_loss,matching_loss", [*ALWAYS, "matching_loss"], "metric 'log_loss' needs binary"),
+        ("train d --levels 1,2", TEXT, "auc,mae_raw", [*ALWAYS, "mae_raw"], "metric 'auc' needs binary labels"),
+        ("l1 d --model multinomial", TEXT, "mse,accuracy", ["examples", "accuracy"], f"mse: {NOT_THERE}"),
+        ("l1 d --model crf", SEQUENCE, "auc,accuracy", [*TOKENS, "accuracy"], f"auc: {NOT_THERE}"),
+        ("l1 d --model crf", SEQUENCE, "conll,accuracy", [*TOKENS, "accuracy"], "there are no phrases to count"),
+        ("l1 d --model crf --loss mira", SEQUENCE, "log_loss,accuracy", [*TOKENS, "accuracy"], "m has no log_loss"),
+        ("aso train d", TEXT, "mse,accuracy", ["accuracy"], f"--metric mse: {NOT_THERE}"),
+        ("aso train d --loss_function hinge", TEXT, "log_loss,accuracy", ["accuracy"], "hinge have none"),
+        ("aso train d --sequences", SEQUENCE, "conll,accuracy", ["accuracy"], "there are no phrases to count"),
+        ("aso tasks d", "{0} t{1}|f x{2}\n", "auc,mse", ["mse"], f"--metric auc: {NOT_THERE}"),
+        ("cluster d -k 2", TEXT, "accuracy,purity", ["purity"], f"--metric accuracy: {NOT_THERE}"),
+        ("train d --cb 2", "{0}:1:0.5 |f x{2}\n", "auc,loss", None, "--metric auc does not go with a policy"),
     ],
 )
-def test_a_metric_that_a_model_does_not_have_ends_no_others(options, metrics, kept, reason, vwlite, write):
-    labels = ("1,2", "2,1") if "outputs" in options else ("1", "2")
-    write("d", "".join(f"{labels[n % 2]} |f x{n % 3}\n" for n in range(30)))
-    vwlite("train", "d", "-f", "m", "--quiet", *options.split())
-    done = vwlite("evaluate", "-i", "m", "d", "--metric", metrics, "--json", "-")
-    assert [*json.loads(done.stdout)["result"]] == kept and "note: left out: " in done.stderr and reason in done.stderr
-    absent = [name for name in metrics.split(",") if name not in kept]
-    assert reason.split(":")[0] in vwlite("evaluate", "-i", "m", "d", "--metric", ",".join(absent), status=2).stderr
+def test_a_metric_that_a_model_does_not_have_is_an_error_behind_the_others(
+    train, text, metrics, kept, reason, vwlite, write
+):
+    write("d", "".join(text.format(n % 2 + 1, 2 - n % 2, n % 3) for n in range(30)))
+    vwlite(*train.split(), "-f", "m", "--quiet")
+    how = ("evaluate", "-i", "m", "d", "--metric")
+    done, written = vwlite(*how, metrics, "--json", "-", status=2), vwlite(*how, metrics, "--json", "j", status=2)
+    there = [*json.loads(done.stdout)["result"]]
+    assert there == (kept or there) and reason in done.stderr
+    assert [*json.loads(Path("j").read_text())["result"]] == there and there[-1] in written.stdout
+    absent = [name for name in metrics.split(",") if name not in there]
+    assert done.stderr.count("\n") == len(absent)
+    done = vwlite(*how, ",".join(absent), "--json", "none", status=2)
+    assert reason.split(":")[0] in done.stderr and done.stdout == "" and not Path("none").exists()
 
 
 def test_unlabelled_lines_do_not_count(vwlite, write):

@@ -251,6 +251,24 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(vwlite, write,
     vwlite("train", write("long.vw", b"1 |a " + b"x" * 995 + b"\n"), "--block-size", 100, "-f", "model")
 
 
+@pytest.mark.parametrize("learn", [
+    "train -f m", "l1 -f m --model multinomial", "l1 -f m --model crf", "cluster -f m -k 2", "pca -f m --dim 1",
+])
+def test_predictions_that_nobody_reads_end_with_their_reader(learn, start, vwlite):
+    """``yes '1 |a x y' | vwlite predict -i model | head -1`` ends."""
+    lines = b"1 |a x y\n2 |a y z\n\n"
+    command, *options = learn.split()
+    vwlite(command, *options, "--quiet", stdin=lines * 20)
+    process = start("project" if command == "pca" else "predict", "-i", "m")
+    with pytest.raises(BrokenPipeError):
+        for part in range(3000):
+            process.stdin.write(lines * 500)
+            process.stdin.flush()
+            if part == 0:
+                process.stdout.close()
+    assert process.wait() == 141
+
+
 @pytest.mark.parametrize("arguments", ["inspect model", "inspect model --json -", "evaluate -i model data.vw"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_env):

@@ -1,4 +1,4 @@
-"""Lines that come sorted by label are told of at the end of the first pass."""
+"""What is noted of labels at the end of the first pass: that they are sorted, that they are two classes."""
 
 from itertools import pairwise
 
@@ -71,3 +71,49 @@ def test_counts_are_those_of_a_loop(sizes):
     known = [label for label in labels.tolist() if label == label]
     assert order.changes == sum(label != other for label, other in pairwise(known))
     assert order.counts == {label: known.count(label) for label in set(known)}
+
+
+ADVICE = "note: --loss_function logistic may learn these data better\n"
+
+
+@pytest.mark.parametrize(("labels", "options", "told"), [
+    ((-1, 1), "", True),
+    ((0, 1), "--passes 3 -k -c", True),
+    ((-1, 1), "--holdout_after 120 --passes 2 -k -c", True),
+    ((-1, 1), "--quiet", False),
+    ((-1, 1), "--loss_function squared", False),
+    ((-1, 1), "--loss_function hinge", False),
+    ((-1, 1), "--link logistic", False),
+    ((0, 1), "--levels 0,1", False),
+    ((-1, 1), "--coin", False),
+    ((-1, 2), "", False),
+    ((-1, 0, 1), "", False),
+    ((1,), "", False),
+])
+def test_labels_of_two_classes_without_a_loss_are_told_of_the_logistic_one(labels, options, told, vwlite, write):
+    rows = [(labels[n % len(labels)], n % 7 + 1) for n in range(160)]
+    write("t.vw", "".join(f"{label} |a x{value}\n" for label, value in rows))
+    write("t.svm", "".join(f"{label} 1:{value}\n" for label, value in rows))
+    write("t.jsonl", "".join(f'{{"y": {label}, "x": {value}}}\n' for label, value in rows))
+    for file, more in (("t.vw", ()), ("t.svm", ()), ("t.jsonl", ("--columns", "label=y"))):
+        stderr = vwlite("train", file, "-f", "m", *more, *options.split()).stderr
+        assert stderr.count("may learn") == stderr.count(ADVICE) == told
+        assert "may learn" not in vwlite("train", file, "-i", "m", "-f", "n", *more).stderr
+    assert "may learn" not in vwlite("vw", "t.vw").stderr
+
+
+def test_labels_that_are_absent_make_no_third_class(vwlite, write):
+    write("t.csv", "y,x\n" + "".join(f"{['1', '0', 'NA', ''][n % 4]},{n % 5}\n" for n in range(200)))
+    stderr = vwlite("train", "t.csv", "--columns", "label=y").stderr
+    assert stderr.count("note: --loss_function logistic --passes 20") == stderr.count("may learn") == 1
+
+
+def test_few_labels_of_two_classes_are_not_told_of_the_logistic_loss(vwlite):
+    assert "may learn" not in vwlite("train", "-f", "m", stdin="1 |a x\n0 |a y\n" * 49).stderr
+
+
+@pytest.mark.parametrize(("options", "told"), [("", True), ("--loss_function squared", False)])
+def test_tables_of_two_classes_are_told_before_they_are_learned(options, told, vwlite, write):
+    write("t.csv", "y,x\n" + "".join(f"{n % 2},{n % 7}.5\n" for n in range(100)))
+    stderr = vwlite("train", "t.csv", "--columns", "label=y", *options.split()).stderr
+    assert stderr.count("--loss_function logistic") == told and stderr.count("may learn these data better") == 1

@@ -114,4 +114,5 @@ def test_precision_and_recall_of_the_best_labels_of_sets(vwlite, write):
 def test_answers_without_scores_have_no_best_classes(vwlite, data):
     vwlite("train", "d.vw", "--ect", 3, *NAMES, "-f", "m", "--quiet")
     stderr = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "recall@2", status=2).stderr
-    assert "--metric recall@2 is of the scores of all classes" in stderr
+    assert "--metric recall@2: a model of this kind has" in stderr
+    assert "a tree of classes has only its answers" in stderr

@@ -200,7 +200,7 @@ def test_tune_goes_by_the_value(run_here, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ("-i m log --metric auc", 2, "--metric does not go with a policy"),
+        ("-i m log --metric auc", 2, "--metric auc does not go with a policy"),
         ("-i m log --qid u", 2, "--qid does not go with a policy"),
         ("-i m log --cost_range 0,0.5", 2, "--cost_range 0,0.5: costs are 0 to 1"),
         ("-i m none", 65, "there is no logged decision"),

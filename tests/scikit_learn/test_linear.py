@@ -306,3 +306,22 @@ def test_the_shape_of_labels_stays():
     again = VWRegressor(warm_start=True).fit(X, TRUTH)
     with pytest.raises(ValueError, match="had"):
         again.fit(X, SEVERAL)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"learning_rate": -1}, "^learning_rate takes a number of 0 or more, not -1"),
+        ({"learning_rate": "adaptive"}, "^learning_rate: 'adaptive' is not a finite number"),
+        ({"loss": "squared_error"}, r"^loss: 'squared_error' is not one of .* \(did you mean squared\?\)"),
+    ],
+)
+def test_wrong_parameters_are_named_as_the_estimator_has_them(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        VWRegressor(**parameters).fit(np.eye(4), [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("y", [["a", "b"] * 2, np.array(["1", "2"] * 2)])
+def test_texts_are_no_numbers_to_learn(y):
+    with pytest.raises(ValueError, match="y has texts, where numbers are learned"):
+        VWRegressor().fit(np.eye(4), y)

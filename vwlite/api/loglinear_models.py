@@ -21,7 +21,7 @@ from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import text_format_of
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.problems import Pairs
-from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
+from vwlite.solvers.loglinear.tagger import Tagged, Tagger, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.storage.atomic_file import as_path, capture_bytes
 from vwlite.training.config import CurriculumConfig
@@ -156,8 +156,7 @@ class LogLinearModel(SolverModel):
         """
         if self._fitted.pairs is None:
             raise UsageError("models of two classes are evaluated as linear models are: vwlite.evaluate")
-        tagger = Tagger(self._fitted, batches)
-        return measure(tagger, choose(metrics, tagger.pairs.transitions), PhraseConfig(scheme).scheme)
+        return measure(Tagger(self._fitted, batches), metrics, PhraseConfig(scheme).scheme)
 
     def _tagged(self, batches: Iterable[Batch], marginals: bool = False) -> Iterator[Tagged]:
         return Tagger(self._fitted, batches).run(marginals)

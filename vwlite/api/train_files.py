@@ -20,6 +20,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import AUTO, Request
 from vwlite.training.checkpoint import Checkpoint, deciding_options, known_when_stopped
 from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.label_sample import LOGISTIC, advise
 from vwlite.training.ledger import Remarks, RunFiles, Say
 from vwlite.training.listener import Display
 from vwlite.training.model_header import read_stored
@@ -28,7 +29,6 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.train import ByFile, TrainResult, train
 
 SHOWN_NAMES = 10  # of classes
-LOGISTIC = "--loss_function logistic may learn these data better"  # as ``Header`` of a run notes it of tables
 
 
 def train_files(
@@ -135,7 +135,8 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
 def new_config(request: Request, say: Say) -> RunConfig:
     """The configuration of a new model."""
     learner = run_configs.new_learner_config(request.given)
-    return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
+    config = run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
+    return replace(config, loss_chosen="loss_function" in request.given)
 
 
 def counts_of_classes(request: Request) -> list[str]:
@@ -201,17 +202,18 @@ def with_classes(request: Request, say: Say) -> Request:
 
 
 def loss_advice(request: Request) -> str:
-    """A note on labels of two classes that are learned with the squared loss; empty for other data and options, and for
-    those that a run would refuse.
+    """A note on labels of two classes that are learned with the squared loss, which nobody chose; empty for other data
+    and options, and for those that a run would refuse.
     """
     from vwlite.data.dataset import Inputs
     from vwlite.data.label_forms import has_two_classes
 
     with suppress(VwliteError):
         learner = run_configs.new_learner_config(request.given)
-        if learner.learner != GdConfig.learner or learner.loss.name != "squared":
+        chosen = "loss_function" in request.given
+        if chosen or learner.learner != GdConfig.learner or learner.loss.name != "squared":
             return ""
         text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
         inputs = Inputs(replace(run_configs.input_config(request.values), cache=None), text)
-        return LOGISTIC if has_two_classes(inputs, text) else ""
+        return advise(LOGISTIC) if has_two_classes(inputs, text) else ""
     return ""

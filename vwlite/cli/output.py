@@ -127,7 +127,6 @@ def cpu_seconds() -> float:
 
 def peak_mib() -> float:
     import resource
-    import sys
 
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(largest / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
@@ -176,15 +175,22 @@ def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
     file.write("\n  ],\n" + json.dumps(report_head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
-def show_report(path: str | None, report: Mapping[str, Any], text: str) -> int:
+def show_report(path: str | None, report: Mapping[str, Any], text: str, refused: Sequence[str] = ()) -> int:
     """Print the text of a report and, where a path is given, write it as JSON; that alone where it is ``-``.
 
-    Returns the exit status. Raises OutputError.
+    ``refused``: why metrics that were asked for are not in it. Returns the exit status. Raises OutputError, UsageError.
     """
-    if path != "-":
-        print(text)
-    if path:
-        write_json(path, report)
+    from vwlite.evaluation.metric_table import row_of
+
+    if not refused or any(map(row_of, report)):
+        if path != "-":
+            print(text)
+        if path:
+            write_json(path, report)
+    for sentence in refused[:-1]:
+        say(sentence)
+    if refused:
+        raise UsageError(refused[-1])
     return 0
 
 

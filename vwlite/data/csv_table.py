@@ -28,6 +28,7 @@ from vwlite.data.columns import (
     namespace_hash,
 )
 from vwlite.data.config import DELIMITERS
+from vwlite.data.input_stream import check_encoding
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import Code, TextFormat
@@ -89,6 +90,7 @@ def with_point(cell: str, delimiter: str) -> str:
 
 def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = None) -> list[str]:
     """The names of the columns, which a file's first line has; their numbers if not ``headed``. Raises DataError."""
+    check_encoding(source, text)
     try:
         header = cells_of(first_line(text), delimiter)
     except csv.Error as error:

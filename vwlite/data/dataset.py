@@ -13,7 +13,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, pack_batch, read
 from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_size, open_input
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
-from vwlite.data.input_stream import Decompressed, display_name, identify
+from vwlite.data.input_stream import Decompressed, check_encoding, display_name, identify
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError, escaped
 from vwlite.storage.weight_table import PageToucher
@@ -342,7 +342,8 @@ class Inputs:
 
 
 def check_start(path: str, start: bytes) -> None:
-    """Raises DataError for what is no text."""
+    """Raises DataError for what is no text, and for text in UTF-16."""
+    check_encoding(path, start)
     if start.startswith(ZIP):
         raise DataError(f"{path} is a model or another zip file, not data: are -i and the data swapped?")
     if kind := next((kind for magic, kind in BINARY.items() if start.startswith(magic)), None):

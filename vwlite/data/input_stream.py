@@ -37,6 +37,15 @@ def identify(head: bytes) -> str | None:
     return next((codec for codec, magics in MAGIC.items() if head.startswith(magics)), None)
 
 
+UTF_16 = b"\xff\xfe", b"\xfe\xff"  # byte order marks, which spreadsheets and PowerShell write
+
+
+def check_encoding(path: str, start: bytes) -> None:
+    """Raises DataError for text in UTF-16."""
+    if start.startswith(UTF_16):
+        raise DataError(f"{path} is in UTF-16, not UTF-8: 'iconv -f UTF-16 -t UTF-8' converts it")
+
+
 def is_undecided(head: bytes) -> bool:
     """Whether ``head`` is too short to tell plain text from the start of a compressed file."""
     return len(head) < LONGEST_MAGIC and any(_is_start(head, magics) for magics in MAGIC.values())

@@ -117,6 +117,10 @@ ROWS = 1000  # that are looked at
 VALUES = 20  # different ones: with more, whole numbers may be identifiers whatever the column is called
 NAMES = re.compile(r"(?:.*[_\W])?(?i:id|ip|zip|user|item|channel)|.*[a-z](?:Id|ID)")
 WHOLE = re.compile(r"[ \t]*\d+[ \t]*", re.ASCII)
+MARKED_CELL = re.compile(  # thousands, all parted by one mark, a decimal part behind another one; currency or percent
+    r"\s*[+-]?[$\u00a3\u00a5\u20ac]?\s?[+-]?(?:\d{1,3}(?:([,.' \u00a0\u202f])\d{3})(?:\1\d{3})*|\d+)(?:(?!\1)[,.]\d+)?"
+    r"\s?[%$\u00a3\u00a5\u20ac]?\s*"
+)
 SHOWN = 10  # names of columns
 
 
@@ -140,6 +144,14 @@ MIXED = (
     "columns of text that is a number in most rows: {names}; where these measure something, leave cells without a "
     "number empty, ={first}:text ends this note"
 )
+MARKED = (
+    "columns of numbers with other marks, as in 1,234 or $5 or 12%: {names}; each is read as a name: where these "
+    "measure something, write digits and a point alone, ={first}:text ends this note"
+)
+DATES = (
+    "columns of dates: {names}; each is a name, which rows of other days do not have: --columns with ignore={first} "
+    "does not learn from them, ={first}:text ends this note"
+)
 
 
 def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dict[str, list[str]]:
@@ -156,7 +168,9 @@ def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dic
     header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if untyped else []
-    names: dict[str, list[str]] = {IDENTIFIERS: [], STAMPS: [], MIXED: [], TEXTS: [], KEYS: []}
+    names: dict[str, list[str]] = {
+        IDENTIFIERS: [], STAMPS: [], MIXED: [], MARKED: [], DATES: [], TEXTS: [], KEYS: []
+    }
     for name, type in ((column.name, column.type) for column in untyped):
         filled = [row[places[name]] for row in rows if row[places[name]]]
         cells = set(filled)
@@ -170,6 +184,10 @@ def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dic
             continue
         elif 2 * sum(bool(DECIMAL_CELL.fullmatch(with_point(cell, delimiter))) for cell in filled) > len(filled):
             names[MIXED].append(name)
+        elif 2 * sum(bool(MARKED_CELL.fullmatch(cell)) for cell in filled) > len(filled):
+            names[MARKED].append(name)
+        elif all(map(DATE.fullmatch, filled)):
+            names[DATES].append(name)
         elif len(cells) > SHARE_OF_KEYS * len(filled):
             if words_in(filled) >= MANY_WORDS:
                 names[TEXTS].append(name)
@@ -193,6 +211,7 @@ MANY_WORDS = 3  # in a cell of text, on average
 DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}( .*)?", re.ASCII)
 SECONDS = 500_000_000, 5_000_000_000  # since 1970: from 1985 to 2128
 UNITS = (1, 1000, 1_000_000)  # of time stamps in a second
+MISSING = {"", "nan", "na", "n/a", "null", "none"}
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
 
 
@@ -327,7 +346,7 @@ def is_far(cells: Sequence[str]) -> bool:
 
 def loss_for(cells: Sequence[str]) -> str:
     """The options for such labels, empty for the default: of two names, too, probabilities are wanted."""
-    values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
+    values = {cell.lower().removesuffix(".0") for cell in cells} - MISSING
     if values in TWO:
         return " --loss_function logistic"
     if all(map(NUMBER_CELL.fullmatch, values)):

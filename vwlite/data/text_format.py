@@ -241,7 +241,7 @@ def hint_of(code: int, line: bytes) -> str:
     if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and re.fullmatch(CRFSUITE, line):
         return " (attributes of CRFsuite? see 'vwlite convert crfsuite')"
     if code == Code.NO_BAR and line.lstrip().startswith(b"{"):
-        return " (--format jsonl?)"
+        return " (--format dsjson?)" if b'"_multi"' in line else " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:
         return " (--format csv?)"
     if code == Code.NO_BAR and re.fullmatch(TOKEN, line) and len(line) <= MAX_GUESSED_BYTES:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,11 @@ from vwlite.evaluation.metric_table import (
     MAX_UNASKED_CLASSES,
     SETS,
     TWO_CLASSES,
+    Refuse,
+    choose,
     names_of,
-    omit,
-    row_of,
 )
-from vwlite.evaluation.metrics import COMPUTED, Sample, Say
+from vwlite.evaluation.metrics import COMPUTED, Sample
 from vwlite.learners.abilities import LabelDistribution, Reporting
 from vwlite.learners.base import Learner, want_scores
 from vwlite.learners.class_costs import set_costs
@@ -170,12 +169,10 @@ class TopClasses:
     """
 
     def __init__(self, learner: Any, asked: Collection[str]) -> None:
-        """Raises UsageError for a model without scores of classes."""
+        """``learner``: one that has scores."""
         self.learner, self.names = learner, asked
         self.most = {name: int(name.partition("@")[2]) for name in asked}
         self.hits, self.weight, self.labels = dict.fromkeys(asked, 0.0), 0.0, 0.0
-        if reason := no_scores(learner.config):
-            raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {reason}")
         want_scores(learner)
 
     def add(self, rows: np.ndarray, meant: Csr, weight: np.ndarray) -> None:
@@ -249,8 +246,7 @@ class ClassOutcomes(Listener):
         self.parts: list[np.ndarray] = []
         self.distributions = distributions_of(learner, asked)
         at_top = [name for name in asked or () if re.fullmatch(r"(p|recall)@[1-9][0-9]{0,8}", name)]
-        alone = len(at_top) == len(asked or ())  # else they are left out where there are no scores
-        ranked = at_top and self.config.kind in ("oaa", "multilabel_oaa") and (alone or not no_scores(self.config))
+        ranked = at_top and self.config.kind in ("oaa", "multilabel_oaa") and not no_scores(self.config)
         self.top = TopClasses(learner, at_top) if ranked else None
         by_score = self.config.kind == "oaa" and self.config.count == 2 and not no_scores(self.config)
         self.second = SecondClass(learner) if by_score else None
@@ -294,7 +290,7 @@ class ClassOutcomes(Listener):
         sizes = [of.sum(axis=1) for of in (predicted, meant, predicted & meant)]
         self.costs += [weight @ set_costs(loss, *sizes) for loss in SET_LOSSES]
 
-    def report(self, names: list[str] | None, say: Say = None) -> JsonObject:
+    def report(self, names: list[str] | None, refuse: Refuse = None) -> JsonObject:
         """The metrics by name; ``names`` chooses some, as ``choose`` does."""
         kind, count = self.config.kind, self.config.count
         label, answer, loss, weight = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((4, 0))
@@ -325,30 +321,7 @@ class ClassOutcomes(Listener):
             kinds.append(DISTRIBUTIONS)
         reasons = {"log_loss": no_probabilities(self.config)} if "log_loss" in names_of(*kinds) else {}
         reasons |= dict.fromkeys(AT_TOP, no_scores(self.config))
-        return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons, say)
-
-
-def choose(
-    report: JsonObject,
-    offered: Iterable[str],
-    names: Iterable[str] | None,
-    reasons: Mapping[str, str] = MappingProxyType({}),
-    say: Say = None,
-) -> JsonObject:
-    """The metrics in ``names``, or all of a report, in the order ``offered``.
-
-    Those that are not there are left out, or UsageError is raised, as ``omit`` has it; the sentence lists what is
-    offered but for metrics that are not there for a reason.
-    """
-    if names is None:
-        return {name: report[name] for name in offered if name in report}
-    has, refusals = ", ".join(name for name in offered if not reasons.get(name)), {}
-    for name in names:
-        if name not in report:
-            row = row_of(name)
-            reason = reasons.get(row.name) if row else ""
-            refusals[name] = f"--metric {name}: a model of this kind has {has}{f'; {reason}' if reason else ''}"
-    return {name: report[name] for name in omit([*names], refusals, say)}
+        return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons, refuse)
 
 
 def no_scores(config: Any) -> str:

@@ -16,7 +16,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
-from vwlite.evaluation.class_metrics import ALWAYS, ClassOutcomes, Contingency, choose
+from vwlite.evaluation.class_metrics import ALWAYS, ClassOutcomes, Contingency
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened, evaluate
 from vwlite.evaluation.metric_table import (
@@ -26,8 +26,11 @@ from vwlite.evaluation.metric_table import (
     ORDER,
     OUTPUTS,
     QUERIES,
+    Refuse,
+    choose,
     metrics_of_list,
     names_of,
+    omit,
 )
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
@@ -109,12 +112,12 @@ class OutputOutcomes(Listener):
             table.append({"output": name, "weight": of_it.total, "loss": loss, **metrics})
         return table
 
-    def report(self, names: list[str] | None, say: metrics.Say) -> JsonObject:
+    def report(self, names: list[str] | None, refuse: Refuse) -> JsonObject:
         """The metrics by name; ``names`` chooses some, as ``choose`` does."""
         table = self.of_each()
         means = {name: mean([row[name] for row in table]) for name in ("loss", *OF_EACH)}
         report = {"examples": self.rows, "weight": self.weight, **means, "outputs": table}
-        return choose(report, (*ALWAYS, *names_of(OUTPUTS)), names, say=say)
+        return choose(report, (*ALWAYS, *names_of(OUTPUTS)), names, refuse=refuse)
 
 
 def mean(values: list[float]) -> float:
@@ -173,6 +176,7 @@ def compare_pairs(values: np.ndarray, others: np.ndarray, weights: np.ndarray, r
 MATCHING = "matching_loss"
 LOSS = "loss"  # of a policy: its value, which is what 'vwlite tune' goes by
 ENOUGH = 100  # examples for bins of calibration that were not asked for
+REPORTED = "does not go with a policy, whose value is reported"
 NO_LABELS = "there is no labelled example to measure the model on"
 
 
@@ -182,6 +186,7 @@ def measure(
     bad_lines: BadLinesConfig,
     *,
     asked: str | None = None,
+    refuse: Refuse = None,
     qid: str | None = None,
     ranking: RankingConfig | None = None,
     against: Opened | None = None,
@@ -197,20 +202,21 @@ def measure(
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
     model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose value
     is reported; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
-    model only tests; one of classes shows its probabilities where it has any. Metrics that do not fit are left out with
-    a message where others do. Raises UsageError where none does, DataError without labelled examples.
+    model only tests; one of classes shows its probabilities where it has any. ``refuse`` takes why metrics that were
+    asked for are not there; without it that raises UsageError. Raises DataError without labelled examples.
     """
-    say = (display or Display()).message
     read = partial(evaluate, quiet=quiet, display=display, open_inputs=open_inputs)
     if isinstance(model.learner, LoggedDecisions):
-        if asked not in (None, LOSS) or qid:
-            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is reported")
+        if qid:
+            raise UsageError(f"--qid {REPORTED}")
+        names = metrics_of_list(asked) or []
+        chosen = omit(names, {name: f"--metric {name} {REPORTED}" for name in names if name != LOSS}, refuse)
         from vwlite.evaluation.logged_value import Reading, measure_policy
 
         span = valued.span if valued else None
         reading = Reading(bad_lines, read, span, regressor, folds=asked is None and open_inputs is Inputs)
         report = measure_policy(Opened(config, model, learned), against, reading)
-        return {**({LOSS: report["estimates"][0]["value"]} if asked else {}), **report}
+        return {**({LOSS: report["estimates"][0]["value"]} if chosen else {}), **report}
     if regressor or (valued and (valued.value or valued.cost_range)):
         option = "value" if valued and valued.value else "regressor" if regressor else "cost_range"
         raise UsageError(f"--{option} is for models of --cb and --cb_adf")
@@ -218,20 +224,14 @@ def measure(
         if qid or against:
             what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
-        return measure_classes(config, model, bad_lines, asked, read, say)
+        return measure_classes(config, model, bad_lines, asked, read, refuse)
     opened = Opened(config, model, learned)
-    return measure_numbers(opened, bad_lines, read, asked, qid, ranking or RankingConfig(), against, say)
+    return measure_numbers(opened, bad_lines, read, asked, qid, ranking or RankingConfig(), against, refuse)
 
 
 def measure_numbers(
-    opened: Opened,
-    bad_lines: BadLinesConfig,
-    read: Callable[..., tuple[Counters, Outcomes]],
-    asked: str | None,
-    qid: str | None,
-    ranking: RankingConfig,
-    against: Opened | None,
-    say: metrics.Say,
+    opened: Opened, bad_lines: BadLinesConfig, read: Callable[..., tuple[Counters, Outcomes]], asked: str | None,
+    qid: str | None, ranking: RankingConfig, against: Opened | None, refuse: Refuse,
 ) -> JsonObject:
     """Measure a model whose labels are numbers or two classes; arguments are those of ``measure``.
 
@@ -255,7 +255,7 @@ def measure_numbers(
     constant_loss = loss_of_constant(config, outcomes) if asked_constant else None
     losses = {"loss": average(counters), "best_constant_loss": constant_loss}
     in_table = None if others is None else [name for name in others if name != MATCHING]
-    report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked), say=say)
+    report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked), refuse=refuse)
     if others and MATCHING in others:
         measured = {**report, MATCHING: matching_loss(config.learner.link, columns)}
         report = {name: measured[name] for name in ("examples", "weight", *dict.fromkeys(others)) if name in measured}
@@ -389,7 +389,7 @@ def compare_rankings(
 
 def measure_classes(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object],
-    say: metrics.Say,
+    refuse: Refuse,
 ) -> JsonObject:
     names = metrics_of_list(asked)
     learner = model.learner
@@ -397,4 +397,4 @@ def measure_classes(
     read(config, model, bad_lines, collectors=[outcomes])
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    return outcomes.report(names, say)
+    return outcomes.report(names, refuse)

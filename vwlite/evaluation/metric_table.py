@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from vwlite.config_check import JsonObject
@@ -210,17 +211,45 @@ def row_of(name: str) -> Metric | None:
     return BY_NAME.get(re.sub(r"@[1-9][0-9]{0,8}$", "@K", name))
 
 
-def omit(names: list[str], refusals: Mapping[str, str], say: Callable[[str], None] | None) -> list[str]:
-    """The names but for those that a model does not have, for which ``refusals`` has a sentence that ``say`` is told.
+Refuse = Callable[[str], None] | None  # is called with the sentence why a metric that was named is not there
 
-    Raises UsageError with the sentence where no name would be left, where there is no such metric, and without ``say``.
+
+def omit(names: Iterable[str], refusals: Mapping[str, str], refuse: Refuse) -> list[str]:
+    """The names but for those that cannot be computed, for which ``refusals`` has a sentence that ``refuse`` takes.
+
+    Raises UsageError with the sentence where there is no such metric, and without ``refuse``.
     """
     for name, sentence in refusals.items():
-        if say is None or len(refusals) == len(names) or row_of(name) is None:
+        if refuse is None or row_of(name) is None:
             raise UsageError(sentence)
-    for sentence in refusals.values():
-        say(f"note: left out: {sentence}")  # type: ignore[misc]
+    if refuse:
+        for sentence in refusals.values():
+            refuse(sentence)
     return [name for name in names if name not in refusals]
+
+
+def choose(
+    report: JsonObject,
+    offered: Iterable[str],
+    names: Iterable[str] | None,
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    refuse: Refuse = None,
+) -> JsonObject:
+    """The metrics in ``names``, or all of a report, in the order ``offered``.
+
+    Those that are not there are left out, or UsageError is raised, as ``omit`` has it; the sentence lists what is
+    offered but for metrics that are not there for a reason.
+    """
+    if names is None:
+        return {name: report[name] for name in offered if name in report}
+    names, refusals = list(names), {}
+    has = ", ".join(name for name in offered if not reasons.get(name))
+    for name in names:
+        if name not in report:
+            row = row_of(name)
+            reason = reasons.get(row.name) if row else ""
+            refusals[name] = f"--metric {name}: a model of this kind has {has}{f'; {reason}' if reason else ''}"
+    return {name: report[name] for name in omit(names, refusals, refuse)}
 
 
 def choose_names(
@@ -228,12 +257,12 @@ def choose_names(
     computed: Collection[str],
     kinds: tuple[str, str],
     untold: Collection[str],
-    say: Callable[[str], None] | None,
+    refuse: Refuse,
 ) -> list[str]:
     """The ``names`` of metrics that predictions have; None: all but ``untold`` that are reported unasked.
 
     ``computed``: those of predictions of numbers. ``kinds``: how far up the ladder metrics go, unasked and where they
-    are named. Raises UsageError, and has ``say``, as ``omit``.
+    are named. Raises UsageError, and calls ``refuse``, as ``omit``.
     """
     unasked, asked = kinds
     if names is None:
@@ -250,7 +279,7 @@ def choose_names(
             if PROBABILITIES in BY_NAME[name].of:
                 needed.append("probabilities, those of a model of --loss_function logistic")
             refusals[name] = f"metric {name!r} needs {' and '.join(needed)}; there are {', '.join(has)}"
-    return omit(chosen, refusals, say)
+    return omit(chosen, refusals, refuse)
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:

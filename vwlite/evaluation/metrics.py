@@ -17,9 +17,8 @@ import numpy as np
 
 from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.metric_table import NUMBERS, ORDER, PROBABILITIES, SIDES, choose_names
+from vwlite.evaluation.metric_table import NUMBERS, ORDER, PROBABILITIES, SIDES, Refuse, choose_names
 
-Say = Callable[[str], None] | None
 BINS = 10
 LOG_LOSS_EPS = float(np.finfo(np.float32).eps)  # scikit-learn >= 1.3: eps of the predictions' dtype
 
@@ -282,7 +281,7 @@ def evaluate(
     best_constant_loss: float | None = None,
     metrics: Iterable[str] | None = None,
     graded: bool = False,
-    say: Say = None,
+    refuse: Refuse = None,
 ) -> JsonObject:
     """Measure float32[n] ``predictions`` against ``labels``, as plain numbers in a fixed order.
 
@@ -297,7 +296,7 @@ def evaluate(
     anything of no rows) is NaN. With probabilities the labels count as 0 and 1, otherwise as they are.
 
     Raises ``DataError`` for missing labels and labels that are not binary, ``Diverged`` for predictions that are not
-    finite, ``UsageError`` for predictions that are not probabilities, and for metrics as ``omit``, which takes ``say``.
+    finite, ``UsageError`` for predictions that are not probabilities, and for metrics as ``omit``.
     """
     kind = _kind_of(task, output)
     columns = _counted(labels, predictions, weights, scores)
@@ -305,7 +304,7 @@ def evaluate(
     known = {"loss": loss, "best_constant_loss": best_constant_loss}
     untold = [name for name, value in known.items() if value is None]
     untold += ["best_constant_loss"] if kind == PROBABILITIES else []  # there is best_constant_log_loss
-    chosen = choose_names(metrics, COMPUTED, (unasked, asked), untold, say)
+    chosen = choose_names(metrics, COMPUTED, (unasked, asked), untold, refuse)
     sample = _sample(columns, kind, **known)
     report: JsonObject = {"examples": len(sample.label), "weight": sample.total}
     report.update((name, COMPUTED[name](sample)) for name in chosen)

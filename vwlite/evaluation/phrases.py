@@ -8,7 +8,7 @@ them (Tjong Kim Sang and Buchholz, 2000): any mark begins a phrase where none go
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from vwlite.config_check import JsonObject
@@ -69,6 +69,19 @@ def rule_for(names: Iterable[str], scheme: str | None = None, needed: bool = Fal
         why = "--scheme none" if scheme else why
         raise UsageError(f"there are no phrases to count: {why}; labels that mark them are like B-NP, I-NP and O")
     return None
+
+
+def rule_asked(labels: Iterable[str], scheme: str | None, metrics: Collection[str] | None) -> tuple[str | None, str]:
+    """The rule as ``rule_for`` tells it; where there is none and ``conll`` is among the ``metrics``, why.
+
+    ``metrics`` None: those that there are. Raises UsageError for a scheme that does not fit them.
+    """
+    try:
+        return rule_for(labels, scheme, needed="conll" in (metrics or ())), ""
+    except UsageError as error:
+        if metrics is None:
+            raise
+        return None, str(error)
 
 
 def spans(tags: Sequence[Tag], rule: str) -> Iterator[Phrase]:

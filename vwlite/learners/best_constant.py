@@ -31,6 +31,11 @@ class LabelSummary(NamedTuple):
     weighted_labels: float  # sum of importance * label
     labeled_weight: float  # sum of importance over labelled examples
 
+    @property
+    def two_classes(self) -> bool:
+        """Whether the labels are -1 and 1, or 0 and 1, both of which were seen."""
+        return not self.more and {self.first, self.second} in ({-1.0, 1.0}, {0.0, 1.0})
+
 
 def best_constant(
     config: LossConfig, labels: LabelSummary, label_range: tuple[float, float]

@@ -208,7 +208,7 @@ class LinearEstimator(ModelEstimator):
         return tags
 
 
-OPTION = re.compile(r"--([a-z]\w*(?:-\w+)*)")
+OPTION = re.compile(r"--([a-z]\w*(?:-\w+)*)|(?<!\S)-l(?![-\w])")
 KEYWORDS = {  # of estimators, where they differ from the options of a model
     "loss_function": "loss", "quantile_tau": "quantile", "termination": "tol", "ftrl_alpha": "learning_rate",
     "random_seed": "random_state", **{name: f"solver {name}" for name in SOLVERS if name != "gd"},
@@ -217,7 +217,7 @@ KEYWORDS = {  # of estimators, where they differ from the options of a model
 
 def keyword_of(option: re.Match[str]) -> str:
     """The estimator's keyword for an option named in a message."""
-    name = option[1].replace("-", "_")
+    name = option[1].replace("-", "_") if option[1] else "learning_rate"
     return KEYWORDS.get(name, name)
 
 

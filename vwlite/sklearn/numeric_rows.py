@@ -34,6 +34,8 @@ def numeric_rows(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
             f"X has texts or categories{text}, where rows of numbers are learned: put TextHasher() before the "
             "estimator in a pipeline, which makes columns of them"
         )
+    if checks.get("y_numeric") and any(np.asarray(labels).dtype.kind in "US" for labels in y):
+        raise ValueError("y has texts, where numbers are learned: estimators of classes take them")
     return validate_data(estimator, X, *y, accept_sparse="csr", dtype=np.float32, **checks)
 
 

@@ -269,6 +269,7 @@ class RunConfig(Config):
     )
     learning: bool = True  # False: test only (-t)
     vw_compat: bool = False  # as ``vwlite vw``
+    loss_chosen: bool = False  # whether --loss_function was given, if only its default
 
     def __post_init__(self) -> None:
         if self.output.invert_hash and self.input.cache:

@@ -1,4 +1,6 @@
-"""What labels a run has learned: the loss of their best constant or class, and whether examples come sorted by them."""
+"""What labels a run has learned: the loss of their best constant or class, whether they are two classes, and whether
+examples come sorted by them.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,12 @@ from vwlite.data.batch import Batch
 from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.base import Learner, counted_rows, has_simple_labels, output_names
 from vwlite.learners.best_constant import average_loss, fitted_constant
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
-from vwlite.training.listener import Listener
+from vwlite.training.config import RunConfig
+from vwlite.training.counters import Counters
+from vwlite.training.listener import Display, Listener
 
 MOST = 1 << 15  # labels that are kept
 MIXED = np.uint64(0x9E3779B97F4A7C15)  # an odd factor: the high bits of its multiples are in no order
@@ -192,6 +197,33 @@ def columns_of(batch: Batch, begin: int, end: int, outputs: int) -> np.ndarray:
 
 
 MIN_EXAMPLES = 100  # fewer examples give no warning
+LOGISTIC = "--loss_function logistic"
+
+
+def advise(options: str) -> str:
+    return f"{options} may learn these data better"
+
+
+class TwoClasses(Listener):
+    """Advises the logistic loss after the first pass, where labels that were learned as numbers are two classes."""
+
+    def __init__(self, counters: Counters, display: Display) -> None:
+        self.counters, self.display = counters, display
+
+    @staticmethod
+    def concerns(config: RunConfig) -> bool:
+        """Whether linear weights learn labels as numbers, and nobody has asked for that."""
+        learner = config.learner
+        plain = learner.learner == GdConfig.learner and learner.loss.name == "squared"
+        open = plain and not (config.loss_chosen or learner.levels or learner.link != "identity")
+        return open and config.learning and not config.vw_compat
+
+    def pass_read(self, number: int) -> None:
+        counters = self.counters
+        if number == 1 and counters.example_number >= MIN_EXAMPLES and counters.labels().two_classes:
+            self.display.note(advise(LOGISTIC))
+
+
 MIN_SHARE_OF_CHANGES = 0.1  # of the label, relative to a random order; fewer mean that the examples are sorted
 MAX_LABELS = 1000  # different ones; more are values, which seldom repeat
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
@@ -12,12 +12,28 @@ from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels,
 from vwlite.training.assembly import MalformedLineCheck, audit_of, goes_by_rows, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.listener import Display
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.predictions import Predictions, Unmoved, open_predictions
 from vwlite.training.trainer import Trainer
 
 NOT_FINITE = "1 prediction is not a finite number"
+
+
+class Unread(Exception):
+    """The readers of all predictions went away."""
+
+
+class Readers(Listener):
+    """Ends the run when nobody reads its predictions any more."""
+
+    def __init__(self, predictions: Sequence[Predictions]) -> None:
+        self.writers = [prediction.writer for prediction in predictions]
+
+    def between(self) -> None:
+        """Raises Unread."""
+        if all(writer.broken for writer in self.writers):
+            raise Unread
 
 
 def predict(
@@ -41,7 +57,7 @@ def predict(
     link with ``as_raw``). ``as_raw``: write answers of a model of classes in the format of raw predictions; ``top``:
     write scores or probabilities of this number of classes; ``with_labels``: also read labels that are words;
     ``quiet``: print no messages; ``open_answers``: opens the writer of the answers. Returns whether the predictions
-    went to a pipe that was closed.
+    went to a pipe that was closed, at which the run ends if there are no others.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -77,8 +93,12 @@ def predict(
         display.start(source.inputs.size())
         watching = [unmoved] if has_simple_labels(learner) else []
         listeners = [*audit, *predictions, *watching, MalformedLineCheck(policy)]
+        listeners += [Readers(predictions)] if predictions else []
         beside = confidence or importance_to is not None
-        Trainer(learner, plan, source, listeners, row_by_row=goes_by_rows(audit), confidence=beside).run()
+        try:
+            Trainer(learner, plan, source, listeners, row_by_row=goes_by_rows(audit), confidence=beside).run()
+        except Unread:
+            return True
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
     if say and (missing := source.inputs.missing_columns(labelled=False)):

@@ -16,7 +16,7 @@ from vwlite.learners.row_results import Results, value_text
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters, History
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.label_sample import ClassCounts, LabelSample
+from vwlite.training.label_sample import ClassCounts, LabelSample, TwoClasses, advise
 from vwlite.training.listener import Display, Listener, Run
 
 Constant = tuple[float | None, float | None]  # the best constant prediction, None of several, and its loss
@@ -161,9 +161,9 @@ class Header(Listener):
         plain = config.learning and not config.vw_compat and config.learner.learner == Gd.name and run.passes == 1
         if not plain or config.features.centred or not (passes or "logistic" in loss):
             return ""
-        loss = loss if "logistic" in loss and config.learner.loss.name == "squared" else ""
+        loss = loss if "logistic" in loss and TwoClasses.concerns(config) else ""
         options = " ".join(filter(None, (loss, passes)))
-        return f"{options} may learn these data better" if options else ""
+        return advise(options) if options else ""
 
 
 def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: int) -> list[str]:

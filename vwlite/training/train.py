@@ -23,7 +23,7 @@ from vwlite.training.assembly import (
 )
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.label_sample import ClassCounts, LabelSample
+from vwlite.training.label_sample import ClassCounts, LabelSample, TwoClasses
 from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
@@ -171,6 +171,7 @@ class Training:
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
         inputs, say = self.source.inputs, None if config.output.quiet else display.message
         wanted, columns = config.learning and self.fresh, inputs.config.columns
+        loss_is_open = self.fresh and TwoClasses.concerns(config) and not inputs.advised[0]  # of tables, told before
         has_pairs = config.learning and config.features.dotproduct and not config.vw_compat
         listeners: list[Listener | None] = [
             Header(config, self.source, display),
@@ -179,6 +180,7 @@ class Training:
             self.table,
             *predictions,
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
+            TwoClasses(counters, display) if loss_is_open else None,
             SharedSlots(learner, display) if has_pairs else None,
             NumberSides(config, self.plan, display, columns) if NumberSides.concerns(config) else None,
             NumberedSides(self.plan, display) if NumberedSides.concerns(config) else None,

@@ -16,8 +16,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError, escaped
-from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_table import as_table
+from vwlite.evaluation.metric_table import Refuse, as_table
 from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
 from vwlite.options import OptionValues
@@ -108,25 +107,30 @@ def evaluate(arguments: OptionValues) -> int:
     def take(tags: bool, space: str | None) -> Corpus:
         return read(arguments, paths, tags, space, target.data)[0]
 
-    report = report_of(target, take, asked, arguments["scheme"])
-    return show_report(arguments["json_path"], report, as_table(report))
+    refused: list[str] = []
+    report = report_of(target, take, asked, arguments["scheme"], refused.append)
+    return show_report(arguments["json_path"], report, as_table(report), refused)
 
 
 def report_of(
-    target: Target, take: Callable[[bool, str | None], Corpus], asked: list[str] | None, scheme: str | None
+    target: Target,
+    take: Callable[[bool, str | None], Corpus],
+    asked: list[str] | None,
+    scheme: str | None,
+    refuse: Refuse = None,
 ) -> JsonObject:
     """The metrics of a model by name. ``take`` reads the examples, with tags or without, and the words of a namespace.
 
-    Raises DataError where none has a label, UsageError for unknown metrics.
+    ``refuse`` takes why metrics are not there; without it that raises UsageError. Raises DataError where no example has
+    a label.
     """
     with_tags = tagger_of(target) if target.sequences else None
     corpus = take(with_tags is not None, with_tags.space if with_tags else None)
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if with_tags is None:
-        return measure_answers(target, corpus, asked)
-    report = tagger.measure_tagger(with_tags, corpus, scheme, "conll" in (asked or ()))
-    report = choose(report, report, asked)
+        return measure_answers(target, corpus, asked, refuse)
+    report = tagger.measure_tagger(with_tags, corpus, asked, scheme, refuse)
     return report | report.pop("conll", {})
 
 

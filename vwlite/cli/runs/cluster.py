@@ -11,8 +11,7 @@ from vwlite.cli.runs.solve import feature_values, open_model_rows, open_reader, 
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
-from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_table import CLUSTERS, as_table, names_of
+from vwlite.evaluation.metric_table import CLUSTERS, as_table, choose, names_of
 from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
@@ -53,6 +52,8 @@ def predict(arguments: OptionValues) -> int:
         with PredictionWriter(arguments["predictions"]) as writer:
             for lines in lines_of(assignment, source, kind, assignment.distances if arguments["scores"] else shares):
                 writer.write_bytes(lines)
+                if writer.broken:
+                    break
         source.policy.check_ratio(source.policy.lines)
     return 141 if writer.broken else 0
 
@@ -62,8 +63,9 @@ def evaluate(arguments: OptionValues) -> int:
     asked = chosen_metrics(arguments["metrics"])
     with open_assignment(arguments) as (assignment, source, kind):
         report = measure_clusters(assignment, source, kind)
-    report = choose(report, names_of(CLUSTERS), asked) if asked else report
-    return show_report(arguments["json_path"], report, as_table(report))
+    refused: list[str] = []
+    report = choose(report, names_of(CLUSTERS), asked, refuse=refused.append) if asked else report
+    return show_report(arguments["json_path"], report, as_table(report), refused)
 
 
 def inspect(arguments: OptionValues) -> int:

@@ -30,7 +30,8 @@ def run(arguments: OptionValues) -> int:
     changes = {**evaluation_changes(arguments["initial"], arguments), **typed_vector_options()}
     config, model = build.open_model(arguments, changes)
     display = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
-    asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
+    refused: list[str] = []
+    asked = {"asked": arguments["metrics"], "refuse": refused.append, "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
     others = {name: open_other_model(arguments, name) for name in ("against", "regressor")}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
@@ -40,7 +41,7 @@ def run(arguments: OptionValues) -> int:
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
         tell_of_majority(report)
-    return show_report(arguments["json_path"], report, as_table(report))
+    return show_report(arguments["json_path"], report, as_table(report), refused)
 
 
 def tell_of_constant(report: JsonObject, learner: LearnerConfig) -> None:

@@ -24,6 +24,8 @@ def project(arguments: OptionValues) -> int:
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in lines_of(Projection(model, arguments["scale"] == "left"), source, kind):
             writer.write_bytes(lines)
+            if writer.broken:
+                break
     source.policy.check_ratio(source.policy.lines)
     return 141 if writer.broken else 0
 

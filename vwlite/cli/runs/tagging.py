@@ -16,7 +16,7 @@ from vwlite.evaluation.metric_table import as_table
 from vwlite.options import OptionValues
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import Explained, facts, top
-from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, nbest_texts, read_batches, texts
+from vwlite.solvers.loglinear.tagger import Tagger, measure, nbest_texts, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 
 T = TypeVar("T", bound=Tagger)
@@ -60,6 +60,8 @@ def predict(arguments: OptionValues) -> int:
             answers = texts(tagger, arguments["probabilities"], top, with_labels)
         for lines in answers:
             writer.write_bytes(lines)
+            if writer.broken:
+                break
     policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0
 
@@ -87,10 +89,11 @@ def explain(arguments: OptionValues, output: AbstractContextManager[Callable[[Ex
 
 
 def evaluate(arguments: OptionValues) -> int:
+    refused: list[str] = []
     with ExitStack() as closing:
         tagger, _ = open_tagger(arguments, closing, Tagger)
-        report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions), arguments["scheme"])
-    return show_report(arguments["json_path"], report, as_table(report))
+        report = measure(tagger, arguments["metrics"], arguments["scheme"], refused.append)
+    return show_report(arguments["json_path"], report, as_table(report), refused)
 
 
 def inspect(arguments: OptionValues) -> int:

@@ -10,8 +10,7 @@ from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
 from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, escaped
-from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_table import as_table
+from vwlite.evaluation.metric_table import as_table, choose
 from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners import ELSEWHERE
 from vwlite.options import OptionValues
@@ -49,8 +48,9 @@ def evaluate(arguments: OptionValues) -> int:
     model = load_tasks(arguments["initial"])
     corpus, _ = read(arguments, paths_of(arguments), tags=True, data=model.data)
     _, report = figure_of(model, corpus)
-    report = choose(report, report, chosen_metrics(arguments["metrics"]))
-    return show_report(arguments["json_path"], report, as_table(report))
+    refused: list[str] = []
+    report = choose(report, report, chosen_metrics(arguments["metrics"]), refuse=refused.append)
+    return show_report(arguments["json_path"], report, as_table(report), refused)
 
 
 def inspect(arguments: OptionValues) -> int:

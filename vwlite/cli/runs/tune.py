@@ -99,7 +99,7 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
     tagged = tagger.Tagger(model, tagger.read_batches(model, alike, build.bad_lines_policy({})))
     crf = bool(tagged.pairs.transitions)
-    return tagger.measure(tagged, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
+    return tagger.measure(tagged, "conll" if crf and metric == "f1" else metric, scheme)
 
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}

@@ -8,7 +8,8 @@ import numpy as np
 
 from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
-from vwlite.evaluation.class_metrics import Contingency, choose, means
+from vwlite.evaluation.class_metrics import Contingency, means
+from vwlite.evaluation.metric_table import Refuse, choose
 from vwlite.evaluation.metrics import LOG_LOSS_EPS, Sample, auc
 from vwlite.learners.row_results import named_values
 from vwlite.solvers.aso.classifier import Target, labels_of
@@ -149,8 +150,6 @@ class Measured:
         return float(np.mean(areas)) if areas else float("nan")
 
     def log_loss(self) -> float:
-        """Raises UsageError for a loss that tells no probabilities."""
-        check_probabilities(self.target, "--metric log_loss")
         chance = np.clip(probabilities(self.target, self.scores), LOG_LOSS_EPS, 1 - LOG_LOSS_EPS)
         if self.target.classes.several:
             losses = -np.log(np.where(self.true, chance, 1 - chance)).sum(1)
@@ -172,11 +171,9 @@ class Measured:
         return table.report(names, len(every))
 
 
-def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> JsonObject:
-    """The metrics by name; of None those of ``UNASKED`` that there are. Raises UsageError for unknown ones."""
-    offered = SEVERAL if target.classes.several else ONE
-    if unknown := [name for name in names or () if name not in offered]:
-        choose({}, offered, unknown)
+def measure_answers(target: Target, corpus: Corpus, names: list[str] | None, refuse: Refuse) -> JsonObject:
+    """The metrics by name; of None those of ``UNASKED`` that there are. Raises UsageError for others as ``omit``."""
+    offered, reasons = SEVERAL if target.classes.several else ONE, {}
     labelled, labels = labels_of(corpus, target.classes)
     true = np.zeros((len(labelled), len(target.classes.names)), bool)
     true[labels.positive.owner, labels.positive.indices] = True
@@ -189,5 +186,9 @@ def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> 
         most = {} if target.classes.several else {"majority_accuracy": outcomes.of_classes([])["majority_accuracy"]}
         return choose(report | most, (*UNASKED[:2], *most, *UNASKED[2:]), None)
     more: dict[str, Callable[[], float]] = {"auc": outcomes.auc, "log_loss": outcomes.log_loss}
-    report |= {name: more[name]() for name in more if name in names}
-    return choose(report | outcomes.of_classes(names), offered, names)
+    try:
+        check_probabilities(target, "log_loss")
+    except UsageError as error:
+        reasons["log_loss"] = str(error)
+    report |= {name: more[name]() for name in more if name in names and name not in reasons}
+    return choose(report | outcomes.of_classes(names), offered, names, reasons, refuse)

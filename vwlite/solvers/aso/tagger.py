@@ -10,7 +10,8 @@ from vwlite.data.batch import BLANK, join_rows
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
-from vwlite.evaluation.phrases import evaluate, rule_for
+from vwlite.evaluation.metric_table import Refuse, choose
+from vwlite.evaluation.phrases import evaluate, rule_asked
 from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
 from vwlite.options import GIB, USUAL_MEMORY, check_memory
@@ -320,12 +321,12 @@ def tag_sequences(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> 
 
 
 def measure_tagger(
-    tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
+    tagger: Tagger, corpus: Corpus, asked: list[str] | None, scheme: str | None, refuse: Refuse
 ) -> JsonObject:
-    """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
+    """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged: the metrics
+    ``asked`` for, None: all; phrases, by ``scheme``, are counted where labels mark any.
 
-    Phrases, by ``scheme``, are counted where labels mark any. Raises DataError where no example is labelled, UsageError
-    for ``phrases`` asked of labels that mark none.
+    Raises DataError where no example is labelled, UsageError as ``omit``.
     """
     labelled, labels = labels_of(corpus, tagger.target.classes)
     if not len(labelled):
@@ -337,9 +338,10 @@ def measure_tagger(
     chosen = np.arange(len(names)) == best[labelled, None]
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
     report: JsonObject = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}
-    if rule := rule_for([*names, *corpus.texts], scheme, needed=phrases):
+    rule, reason = rule_asked([*names, *corpus.texts], scheme, asked)
+    if rule:
         report["conll"] = evaluate(pairs_of(corpus, [names[one] for one in best.tolist()]), rule)
-    return report
+    return choose(report, {**report, "conll": None}, asked, {"conll": reason}, refuse)
 
 
 def pairs_of(corpus: Corpus, best: list[str]) -> Iterator[tuple[str, str] | None]:

@@ -14,8 +14,8 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
-from vwlite.evaluation.metric_table import NAMES, SEQUENCES, metrics_of_list, names_of
-from vwlite.evaluation.phrases import evaluate, rule_for
+from vwlite.evaluation.metric_table import NAMES, SEQUENCES, Refuse, choose, metrics_of_list, names_of
+from vwlite.evaluation.phrases import evaluate, rule_asked
 from vwlite.learners.row_results import named_values
 from vwlite.options import GIB, USUAL_MEMORY
 from vwlite.solvers.loglinear.examples import (
@@ -215,15 +215,6 @@ def nbest_texts(tagger: Tagger, count: int, with_labels: bool = False) -> Iterat
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 
-def choose(typed: str | None, crf: bool) -> list[str] | None:
-    """The metrics asked for; None where none is. Raises UsageError."""
-    names, offered = metrics_of_list(typed), names_of(SEQUENCES if crf else NAMES)
-    for name in names or ():
-        if name not in offered:
-            raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(offered)}")
-    return names
-
-
 class Score:
     """Sums over parts of the text."""
 
@@ -256,8 +247,8 @@ class Score:
             elif kind in (EMPTY, BREAK):
                 self.pairs.append(None)
 
-    def report(self, names: list[str] | None, scheme: str | None) -> JsonObject:
-        """The metrics named, or all. Raises DataError when there was no label, UsageError."""
+    def report(self, names: list[str] | None, scheme: str | None, refuse: Refuse) -> JsonObject:
+        """The metrics named, or all. Raises DataError when there was no label, UsageError as ``omit``."""
         if not self.tokens:
             raise DataError("there is no labelled example to measure the model on")
         tokens, texts = int(self.tokens), self.tagger.collector.book.texts
@@ -265,30 +256,34 @@ class Score:
         metrics: JsonObject = {
             "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
         }
-        if self.tagger.probabilistic:
+        offered, reasons = names_of(SEQUENCES if crf else NAMES), {}
+        try:
+            self.tagger.check_probabilities("log_loss")
             metrics["log_loss"] = -self.log / self.total_weight if self.total_weight else float("nan")
+        except UsageError as error:
+            reasons["log_loss"] = str(error)
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
         metrics |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
+        if "conll" in offered and (names is None or "conll" in names):
+            rule, reasons["conll"] = rule_asked(texts, scheme, names)
+            metrics |= {"conll": evaluate(self.pairs, rule)} if rule else {}
         report: JsonObject = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
-        for name in names or names_of(SEQUENCES if crf else NAMES):
-            if name == "conll":
-                rule = rule_for(texts, scheme, needed=names is not None)
-                report |= evaluate(self.pairs, rule) if rule else {}
-            elif name in metrics:
-                report[name] = metrics[name]
+        for name, value in choose(metrics, offered, names, reasons, refuse).items():
+            report |= value if name == "conll" else {name: value}
         return report
 
 
-def measure(tagger: Tagger, metrics: list[str] | None, scheme: str | None = None) -> JsonObject:
-    """Raises the errors of reading, DataError when there is no label, and UsageError where ``log_loss`` has none.
+def measure(tagger: Tagger, asked: str | None, scheme: str | None = None, refuse: Refuse = None) -> JsonObject:
+    """Measure a model by the metrics ``asked`` for, names with commas between them; None: all that it has.
 
-    ``scheme``: of the phrases that ``conll`` counts. Raises UsageError where it does not count.
+    ``scheme``: of the phrases that ``conll`` counts. ``refuse`` takes why metrics are not there; without it that raises
+    UsageError. Raises the errors of reading, DataError when there is no label, and UsageError for a scheme without
+    ``conll``.
     """
-    if scheme and not (tagger.pairs.transitions and "conll" in (metrics or ("conll",))):
+    names = metrics_of_list(asked)
+    if scheme and not (tagger.pairs.transitions and "conll" in (names or ("conll",))):
         raise UsageError("--scheme is of phrases, which the metric conll of label sequences counts")
-    if "log_loss" in (metrics or ()):
-        tagger.check_probabilities("log_loss")
     score = Score(tagger)
     for part in tagger.run():
         score.add(part)
-    return score.report(metrics, scheme)
+    return score.report(names, scheme, refuse)
