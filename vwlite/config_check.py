@@ -6,6 +6,7 @@ Types are declared by the annotations of a configuration or of a ``TypedDict``, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -22,6 +23,7 @@ from typing import (
     is_typeddict,
 )
 
+from vwlite.errors import ModelError
 from vwlite.options import FLOAT32_MAX
 
 # An object of JSON: a header, which ``require`` checks where it is read, or a report, whose schema is in docs/.
@@ -41,6 +43,17 @@ class Between(NamedTuple):
 
 class Double:
     """The type of finite numbers of double precision; ``float`` means those of single precision, which kernels take."""
+
+
+@contextmanager
+def contents_of(path: str, what: str) -> Iterator[None]:
+    """A context in which KeyError and ValueError mean that the file is not ``what``, and raise ModelError."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{path} is not {what} ({error})") from error
 
 
 @cache

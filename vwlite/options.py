@@ -393,6 +393,10 @@ class MemoryConfig(Config):
         spelled=("--max-memory",), key="memory", above=0, shown="no limit",
     )
 
+    @property
+    def limit_in_bytes(self) -> float:
+        return self.max_memory * GIB if self.max_memory else USUAL_MEMORY
+
 
 def check_memory(need: float, limit: float, what: str, advice: str) -> None:
     """Raises UsageError when ``what`` needs more bytes than allowed."""

@@ -15,7 +15,7 @@ from learners.dyadic_model cimport (
     DyadicScratch, add_side, can_move, close_work, component_of, open_work, reserve, vector_changes,
 )
 from learners.frozen_terms cimport Groups, find_group, open_groups
-from learners.latent_vectors cimport Latent, Side, merge_slots, read_part, read_vector
+from learners.latent_vectors cimport Latent, Side, count_side, merge_slots, read_part, read_vector
 
 
 cdef enum:
@@ -231,12 +231,11 @@ cdef inline void change_vectors(LabelModel *m, uint32_t label, size_t number, do
         b.vector[d] = 0 if b.latent.fixed else -s * x
 
 
-cdef inline bint has_moving_side(const LabelModel *m) noexcept nogil:
+cdef inline void count_sides(LabelModel *m) noexcept nogil:
     cdef size_t i
     for i in range(2 * m.work.components):
         if not m.work.side[i].latent.fixed:
-            return True
-    return False
+            count_side(&m.work.side[i])
 
 
 cdef inline void find_rows(const LabelModel *m, Scratch *s) noexcept nogil:

@@ -17,8 +17,10 @@ from learners.label_rates cimport (
 )
 from learners.label_flow cimport STATES, LabelFlow, follow, importance_to_overtake, scores_at, softmax, speeds_at
 from learners.label_model cimport (
-    LabelModel, change_vectors, close_model, find_rows, make_flows, make_sides, open_flows, read_sides, take_standing_terms)
-from learners.latent_vectors cimport Side, count_side, move_vector
+    LabelModel, change_vectors, close_model, count_sides, find_rows, make_flows, make_sides, open_flows, read_sides,
+    take_standing_terms,
+)
+from learners.latent_vectors cimport Side, move_vector
 from learners.query_choice cimport asked_weight, record_asked
 
 
@@ -53,13 +55,6 @@ cdef inline void move_latent(LabelModel *m, const double *state, double fade) no
             one = &m.work.side[2 * i + side]
             if not one.latent.fixed:
                 move_vector(one, one.vector, decay, (decay - 1) * m.offset / one.square)
-
-
-cdef inline void count_sides(LabelModel *m) noexcept nogil:
-    cdef size_t i
-    for i in range(2 * m.work.components):
-        if not m.work.side[i].latent.fixed:
-            count_side(&m.work.side[i])
 
 
 cdef inline void shrink(LabelModel *m, const Scratch *s, double time) noexcept nogil:

@@ -21,8 +21,10 @@ from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.label_rates cimport MISMATCHED, TIME, UNBOUNDED, LabelRun, largest_decay, open_run, rate_now, shrink_label
 from learners.label_flow cimport softmax
 from learners.label_model cimport (
-    LabelModel, change_vectors, close_model, find_rows, make_flow, make_flows, make_sides, open_flows, read_set, take_standing_terms)
-from learners.latent_vectors cimport Side, count_side, move_part
+    LabelModel, change_vectors, close_model, count_sides, find_rows, make_flow, make_flows, make_sides, open_flows, read_set,
+    take_standing_terms,
+)
+from learners.latent_vectors cimport Side, move_part
 from learners.query_choice cimport asked_weight, record_asked
 from losses.loss_types cimport LossParams, read_params
 
@@ -75,13 +77,6 @@ cdef inline void move_class(LabelModel *m, const Scratch *s, uint32_t number, do
             if not one.latent.fixed:
                 move_part(one, start, m.rank, one.vector + start, decay, (decay - 1) * m.offset / one.square)
     read_class(m, s, number)
-
-
-cdef inline void count_sides(LabelModel *m) noexcept nogil:
-    cdef size_t i
-    for i in range(2 * m.work.components):
-        if not m.work.side[i].latent.fixed:
-            count_side(&m.work.side[i])
 
 
 cdef inline Flow shrunk_contest(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double time) noexcept nogil:

@@ -64,17 +64,6 @@ cdef inline const char *end_of_label(const char *p, const char *end, bint tagged
     return stop
 
 
-cdef inline const char *read_digits(const char *p, uint32_t *number) noexcept nogil:
-    """Behind up to nine digits, which are there before a space; at ``p`` where there are none."""
-    cdef int digits = 0
-    number[0] = 0
-    while <unsigned char>(p[0] - 48) <= 9 and digits < 9:
-        number[0] = 10 * number[0] + <uint32_t>(p[0] - 48)
-        digits += 1
-        p += 1
-    return p
-
-
 cdef inline bint is_digit(char c) noexcept nogil:
     return <unsigned char>(c - 48) <= 9
 
@@ -284,72 +273,52 @@ def read_number_lists(batch, const uint8_t[::1] wanted, uint32_t outputs, int64_
             used += count[i] if count[i] > 0 else 0
 
 
-cdef inline bint read_class_cost(const char *p, const char *end, bint tagged, uint32_t *number,
-                           float *cost) noexcept nogil:
-    """Read ``class[:cost]`` and, if ``tagged``, a tag from ``[p, end)``. False for anything else."""
-    cdef const char *stop = end_of_label(p, end, tagged)
-    cdef const char *begin = p
-    if stop == NULL:
+cdef inline bint read_class_cost(const char *p, const char *stop, uint32_t *number, float *cost) noexcept nogil:
+    """Read ``class[:cost]`` from ``[p, stop)``. False for anything else."""
+    p = read_class(p, stop, number)
+    if p == NULL:
         return False
-    p = read_digits(p, number)
     cost[0] = INFINITY
-    if p != begin and p == stop:
-        return True
-    return p != begin and p[0] == 58 and read_word(p + 1, stop, POWERS_OF_TEN, True, cost) == OK
+    return p == stop or (p[0] == 58 and read_word(p + 1, stop, POWERS_OF_TEN, True, cost) == OK)
 
 
-def read_class_costs(batch, const uint8_t[::1] wanted, uint32_t[::1] number, float[::1] cost, uint8_t[::1] found):
-    """Read the labels of the rows marked in ``wanted``. ``found`` marks those that could be read, whose ``number`` (the class)
-    and ``cost`` are filled in. All arrays have an entry per row.
-
-    Raises ValueError where a span of the batch lies outside its text.
-    """
-    cdef const uint8_t[::1] flags = batch.flags
-    cdef const uint32_t[::1] start = batch.tag_start, end = batch.tag_end
-    cdef const unsigned char[::1] text = batch.text if len(batch.text) else b" "
-    cdef const char *letters = <const char *>&text[0]
-    cdef Py_ssize_t i, rows = wanted.shape[0]
-    if min(flags.shape[0], number.shape[0], cost.shape[0], found.shape[0]) < rows:
-        raise ValueError("an array is too short")
-    most_labels(wanted, start, end, text.shape[0])
-    with nogil:
-        for i in range(rows):
-            found[i] = wanted[i] and read_class_cost(letters + start[i], letters + end[i], flags[i] & TAGGED, &number[i],
-                                               &cost[i])
-
-
-cdef inline bint read_observation(const char *p, const char *end, bint tagged, uint32_t *action, float *cost,
+cdef inline bint read_observation(const char *p, const char *stop, uint32_t *action, float *cost,
                                   float *probability) noexcept nogil:
-    """Read the word and, if ``tagged``, a tag from ``[p, end)``. False for anything else."""
-    cdef const char *stop = end_of_label(p, end, tagged)
-    cdef const char *begin = p
+    """Read ``action:cost:probability`` from ``[p, stop)``. False for anything else."""
     cdef const char *colon
-    if stop == NULL:
-        return False
-    p = read_digits(p, action)
-    if p == begin or p[0] != 58:
+    p = read_class(p, stop, action)
+    if p == NULL or p == stop or p[0] != 58:
         return False
     colon = <const char *>memchr(p + 1, 58, <size_t>(stop - p - 1))
     return colon != NULL and read_word(p + 1, colon, POWERS_OF_TEN, True, cost) == OK and \
         read_word(colon + 1, stop, POWERS_OF_TEN, True, probability) == OK and isfinite(cost[0]) and 0 < probability[0] <= 1
 
 
-def read_observations(batch, const uint8_t[::1] wanted, uint32_t[::1] action, float[::1] cost, float[::1] probability,
-                      uint8_t[::1] found):
-    """Read the labels of the rows marked in ``wanted``. ``found`` marks those that could be read, whose other entries are filled
-    in. All arrays have an entry per row.
+def read_words(batch, const uint8_t[::1] wanted, uint32_t[::1] number, float[::1] cost, float[::1] probability,
+               uint8_t[::1] found):
+    """Read the labels of the rows marked in ``wanted``: costs of a class or, with an array for the ``probability``, which may be
+    None, what was observed of an action.
 
-    Raises ValueError where a span of the batch lies outside its text.
+    ``found`` marks those that could be read, whose other entries are filled in. All arrays have an entry per row. Raises
+    ValueError where a span of the batch lies outside its text.
     """
     cdef const uint8_t[::1] flags = batch.flags
     cdef const uint32_t[::1] start = batch.tag_start, end = batch.tag_end
     cdef const unsigned char[::1] text = batch.text if len(batch.text) else b" "
     cdef const char *letters = <const char *>&text[0]
+    cdef const char *stop
     cdef Py_ssize_t i, rows = wanted.shape[0]
-    if min(flags.shape[0], action.shape[0], cost.shape[0], probability.shape[0], found.shape[0]) < rows:
+    cdef bint observed = probability is not None
+    if min(flags.shape[0], number.shape[0], cost.shape[0], found.shape[0]) < rows or (observed and probability.shape[0] < rows):
         raise ValueError("an array is too short")
     most_labels(wanted, start, end, text.shape[0])
     with nogil:
         for i in range(rows):
-            found[i] = wanted[i] and read_observation(letters + start[i], letters + end[i], flags[i] & TAGGED, &action[i],
-                                                      &cost[i], &probability[i])
+            found[i] = False
+            if not wanted[i]:
+                continue
+            stop = end_of_label(letters + start[i], letters + end[i], flags[i] & TAGGED)
+            if stop != NULL and observed:
+                found[i] = read_observation(letters + start[i], stop, &number[i], &cost[i], &probability[i])
+            elif stop != NULL:
+                found[i] = read_class_cost(letters + start[i], stop, &number[i], &cost[i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.train import learn
 from vwlite.storage.atomic_file import as_path, capture_bytes
-
-Self = TypeVar("Self", bound="ASOModel")
 
 
 def kinds_of(aux: str | Sequence[str]) -> tuple[str, ...]:
@@ -47,7 +45,7 @@ class ASOModel(SolverModel):
     def text_format(self) -> TextFormat:
         return text_format()
 
-    def fit(self: Self, batches: Iterable[Batch], labelled: Iterable[Batch] | None = None) -> Self:
+    def fit(self, batches: Iterable[Batch], labelled: Iterable[Batch] | None = None) -> Self:
         """Learn Theta from all rows that are not blank and have importance. Batches are read once, and are not kept.
 
         They need the names of their features (``text_format``). Labels, which are names, matter to ``aux="labels"``

@@ -42,7 +42,7 @@ def input_opener(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
     if given and not rows:
         raise UsageError(f"{' and '.join(given)} {'go' if len(given) > 1 else 'goes'} with rows: text has its own")
     if paths:
-        return partial(file_inputs, paths)
+        return lambda config, *how: Inputs(replace(config, paths=paths), *how)
     check_not_path(data)
     if rows:
         return partial(TableInputs, partial(table_of, data, columns))
@@ -131,7 +131,3 @@ def check_not_path(data: Any) -> None:
     """Raises UsageError for a str without ``|`` and newline that is the name of an existing file."""
     if isinstance(data, str) and "|" not in data and "\n" not in data and data and Path(data).exists():
         raise UsageError(f"{data!r} is text, not a path: did you mean Path({data!r})?")
-
-
-def file_inputs(paths: tuple[str, ...], config: InputConfig, *args: Any) -> Inputs:
-    return Inputs(replace(config, paths=paths), *args)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,14 +125,6 @@ def short_number(value: float) -> float | None:
 def number(value: np.floating) -> float | None:
     """Round to as many digits as single precision needs; None, JSON's null, for what is no finite number."""
     return float(str(value)) if np.isfinite(value) else None
-
-
-def make_opener(key: str, sample: int | None = None, labels: bool = False) -> Any:
-    """Make a function to call in place of ``open_predictions``, with its arguments.
-
-    ``sample``: the seed of actions that are drawn.
-    """
-    return partial(open_json_predictions, key, sample, labels)
 
 
 def open_json_predictions(

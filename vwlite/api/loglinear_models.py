@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from vwlite.solvers.loglinear.tagger import Tagged, Tagger, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.storage.atomic_file import as_path, capture_bytes
 from vwlite.training.config import CurriculumConfig
-
-Self = TypeVar("Self", bound="LogLinearModel")
 
 
 class LogLinearModel(SolverModel):
@@ -66,7 +64,7 @@ class LogLinearModel(SolverModel):
     def text_format(self) -> TextFormat:
         return text_format_of(self.config, self.features, self.names)
 
-    def fit(self: Self, batches: Iterable[Batch]) -> Self:
+    def fit(self, batches: Iterable[Batch]) -> Self:
         """Train a new model on all batches, which are read once.
 
         Labels of two classes are -1 and 1 or 0 and 1, NaN where unknown. Otherwise labels are names, as parsed in the
@@ -79,11 +77,11 @@ class LogLinearModel(SolverModel):
         """
         return self._learn(batches, None)
 
-    def go_on(self: Self, batches: Iterable[Batch]) -> Self:
+    def go_on(self, batches: Iterable[Batch]) -> Self:
         """Continue training on other batches, like ``vwlite l1 -i``. Raises as ``fit``, UsageError before ``fit``."""
         return self._learn(batches, self._fitted)
 
-    def _learn(self: Self, batches: Iterable[Batch], initial: model_file.LoadedModel | None) -> Self:
+    def _learn(self, batches: Iterable[Batch], initial: model_file.LoadedModel | None) -> Self:
         job = TrainJob(
             config=self.config,
             features=self.features,

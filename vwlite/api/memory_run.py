@@ -374,11 +374,10 @@ class TermCollector(Explainer):
         super().__init__(lambda explanation: self.found.append(explanation.sums[0].terms), top, classes=1)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        for gap in batch.gaps:
-            if begin <= gap < end or gap == end == len(batch):
-                super().batch(batch, results, begin, gap)
-                self.found.append([])
-                begin = gap
+        for gap in batch.gaps_of(begin, end):
+            super().batch(batch, results, begin, gap)
+            self.found.append([])
+            begin = gap
         super().batch(batch, results, begin, end)
 
 

@@ -36,6 +36,7 @@ of_tables = options.options_in(
     only=("kind", "columns"),
     kind={"choices": ("vw", "csv", "tsv", "jsonl", "arrow", "parquet")},
 )
+of_input = options.family("", options.options_in(SolverConfig, "Input"), of_tables, options.bad_line_options)
 
 
 @click.group("aso", cls=Group, context_settings=SETTINGS, short_help="Learn what many problems have in common.")
@@ -74,9 +75,7 @@ ABOUT_PROBLEMS = options.family(
 @options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
-@options.options_in(SolverConfig, "Input")
-@of_tables
-@options.bad_line_options
+@of_input
 @options.restart_options
 @output
 def learn(**arguments: Any) -> int:
@@ -113,9 +112,7 @@ def learn(**arguments: Any) -> int:
 @options.options_in(LearnConfig, only=("most", "least", "stop_words", "view_words"))
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
-@options.options_in(SolverConfig, "Input")
-@of_tables
-@options.bad_line_options
+@of_input
 @options.quiet()
 def problems(**arguments: Any) -> int:
     """List the problems that vwlite aso learn would make of a text, without solving them.
@@ -148,9 +145,7 @@ def problems(**arguments: Any) -> int:
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SequenceConfig, "Sequences")
-@options.options_in(SolverConfig, "Input")
-@of_tables
-@options.bad_line_options
+@of_input
 @options.restart_options
 @output
 def train(**arguments: Any) -> int:
@@ -196,9 +191,7 @@ def train(**arguments: Any) -> int:
 @options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
-@options.options_in(SolverConfig, "Input")
-@of_tables
-@options.bad_line_options
+@of_input
 @options.restart_options_without_i
 @output
 def cotrain(**arguments: Any) -> int:
@@ -257,9 +250,7 @@ def tasks(**arguments: Any) -> int:
 @options.file(Reads("Theta"), "--theta", required=True, help="What aso learn made.")
 @options.options_in(ApplyConfig)
 @options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
-@options.options_in(SolverConfig, "Input")
-@of_tables
-@options.bad_line_options
+@of_input
 @options.quiet()
 def apply(**arguments: Any) -> int:
     """Add the features that Theta makes of examples to their lines, for any learner.

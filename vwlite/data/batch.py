@@ -206,6 +206,10 @@ class Batch:
         """int64[m] ascending: the examples among the rows ``[begin, end)`` that have no flag of ``without``."""
         return np.flatnonzero(self.flags[begin:end] & (BLANK | SAVE | without) == 0) + begin
 
+    def gaps_of(self, begin: int, end: int) -> list[int]:
+        """The ``gaps`` that belong to the rows ``[begin, end)``; those behind the last row, to the batch's end."""
+        return [gap for gap in self.gaps if begin <= gap < end or gap == end == len(self)]
+
     def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
         return self if rows == len(self) else self.part(0, rows)

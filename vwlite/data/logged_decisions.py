@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from vwlite._native.label_lists import read_observations
+from vwlite._native.label_lists import read_words
 from vwlite.data.batch import BLANK, INNER, SHARED, Batch, Csr
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, text_of, with_others
 from vwlite.data.multiline import UNKNOWN_COST
@@ -54,7 +54,7 @@ class DecisionLabels(ClassLabels):
         size = len(batch)
         action, status = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
         cost, probability = np.zeros(size, np.float32), np.full(size, np.nan, np.float32)
-        read_observations(batch, labelled.view(np.uint8), action, cost, probability, status)
+        read_words(batch, labelled.view(np.uint8), action, cost, probability, status)
         read = (status != 0) & ((action >= 1) & (action <= self.actions) if self.actions else True)
         probability[~read] = np.nan
         sizes = read.astype(np.int64) - (labelled & ~read)

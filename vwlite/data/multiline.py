@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vwlite._native.label_lists import read_class_costs
+from vwlite._native.label_lists import read_words
 from vwlite.data.batch import (
     BLANK,
     COLUMNS,
@@ -250,7 +250,7 @@ class LineLabels(ClassLabels):
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
         number, cost, present = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
         bare = lines & np.isnan(batch.label)
-        read_class_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, present)
+        read_words(batch, (lines & ~bare).astype(np.uint8), number, cost, None, present)
         if self.by_place and bare.any():
             numbered = number_places(batch, lines, bare)
             present |= numbered > 0

@@ -154,6 +154,13 @@ DATES = (
 )
 
 
+def first_rows(head: bytes, kind: str, headed: bool | None) -> tuple[str, list[str], Iterator[list[str]]]:
+    """Delimiter, names of columns and first rows of a table that begins with ``head``, whole lines."""
+    delimiter = delimiter_of(head, kind)
+    header = header_of(head, delimiter, "", headed)
+    return delimiter, header, islice(rows_of(head, delimiter, len(header), headed), ROWS)
+
+
 def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dict[str, list[str]]:
     """The names of columns of a table that begins with ``head``, whole lines, by the remark that they need.
 
@@ -164,10 +171,9 @@ def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dic
     features = (column for column in found.features if column.type in (NUMBER, TEXT))
     features = (column for column in features if column.name not in asked.types)
     untyped = [column for column in features if not types.get(column.name, asked.rest_type)]
-    delimiter = delimiter_of(head, kind)
-    header = header_of(head, delimiter, "", found.headed)
+    delimiter, header, first = first_rows(head, kind, found.headed)
     places = {name: place for place, name in enumerate(header)}
-    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if untyped else []
+    rows = list(first) if untyped else []
     names: dict[str, list[str]] = {
         IDENTIFIERS: [], STAMPS: [], MIXED: [], MARKED: [], DATES: [], TEXTS: [], KEYS: []
     }
@@ -248,10 +254,8 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
     Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
     One pass over few rows learns little, least of sorted ones; numbers are learned less their means, and text apart.
     """
-    delimiter = delimiter_of(head, kind)
-    header = header_of(head, delimiter, "", found.headed)
-    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
-    named = [name for name in header if name]
+    delimiter, header, first = first_rows(head, kind, found.headed)
+    named, rows = [name for name in header if name], list(first)
     if len(named) < 2 or not rows:
         return "", ""
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
@@ -289,7 +293,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
 
 
 def how_to_learn(
-    cells: Mapping[str, Sequence[str]], spaces: Mapping[str, Sequence[Column]], delimiter: bytes, size: int | None
+    cells: Mapping[str, Sequence[str]], spaces: Mapping[str, Sequence[Column]], delimiter: str, size: int | None
 ) -> str:
     """Passes, and the namespaces of numbers that are learned less their means, for a table of this size."""
     small = size is not None and size < SMALL
@@ -307,9 +311,8 @@ def advise(
     """The loss, and passes and the like, for a table whose label is named, and the columns that it is better learned
     without, of those that were not ``asked`` for: keys and numbers of rows. Other arguments as in ``propose``.
     """
-    delimiter, label = delimiter_of(head, kind), found.roles["label"].name
-    header = header_of(head, delimiter, "", found.headed)
-    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
+    delimiter, header, first = first_rows(head, kind, found.headed)
+    rows, label = list(first), found.roles["label"].name
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
     keys = find_doubtful(head, kind, found, asked)[KEYS]
     unasked = {name for name, type in found.found_types.items() if type == NUMBER} - {one.name for one in asked.named}

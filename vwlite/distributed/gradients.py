@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.distributed.delta import Delta
 from vwlite.distributed.merge import merged_header
@@ -98,7 +97,8 @@ class Optimiser:
         while not is_finished(learner):
             learner.steps.begin_pass()
             deltas = sums(self.base())
-            self.header = merge_headers(self.header, [delta.header for delta in deltas], learner.config)
+            ends = [delta.header for delta in deltas]
+            self.header = ends[0] if len(ends) == 1 else merged_header(self.header, ends, learner.config)
             for delta in deltas:
                 self.add(delta)
             if learner.first:  # the sums are not of the mean loss
@@ -126,10 +126,6 @@ class Optimiser:
             learner.vectors[delta.slots, column] += values
         if learner.first:
             learner.vectors[delta.slots, DIRECTION] = 1  # the mark of features that occur
-
-
-def merge_headers(base: JsonObject, ends: list[JsonObject], config: BfgsConfig) -> JsonObject:
-    return ends[0] if len(ends) == 1 else merged_header(base, ends, config)
 
 
 def with_final_step(config: RunConfig, model: Restored | None, passes: int) -> tuple[RunConfig, Then]:

@@ -222,11 +222,6 @@ class SecondClass:
         }
 
 
-def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
-    """The distributions of a learner with a probability for each label; None for other learners."""
-    return Distributions(learner, asked) if isinstance(learner, LabelDistribution) else None
-
-
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
 ALWAYS = ("examples", "weight")
 AT_TOP = ("p@K", "recall@K")
@@ -244,7 +239,7 @@ class ClassOutcomes(Listener):
     def __init__(self, learner: Learner, asked: Collection[str] | None = None) -> None:
         self.learner, self.config = learner, learner.config
         self.parts: list[np.ndarray] = []
-        self.distributions = distributions_of(learner, asked)
+        self.distributions = Distributions(learner, asked) if isinstance(learner, LabelDistribution) else None
         at_top = [name for name in asked or () if re.fullmatch(r"(p|recall)@[1-9][0-9]{0,8}", name)]
         ranked = at_top and self.config.kind in ("oaa", "multilabel_oaa") and not no_scores(self.config)
         self.top = TopClasses(learner, at_top) if ranked else None

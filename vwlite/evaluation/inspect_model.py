@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,19 +73,15 @@ class Inspection:
     names: dict[int, str]
     label_units: JsonObject = field(default_factory=dict)  # see ``label_units_of``
 
-    @property
-    def has_names(self) -> bool:
-        return bool(self.names)
-
     def header(self) -> JsonObject:
         """Plain facts about the model, as JSON data."""
         header, learner = self.restored.header, self.restored.learner
-        counters = header["counters"]
+        counters, config, random = header["counters"], learner.config, self.restored.plan.random
         return {
             "path": self.path,
             "learner": header["learner"],
-            "loss_function": loss_name(learner.config),
-            "link": learner.config.link,
+            "loss_function": config.class_loss if isinstance(config, MulticlassConfig) else config.loss.name,
+            "link": config.link,
             "options": changed_options(self.restored),
             "bits": learner.bits,
             "weights": len(set_slots(learner.weights)),
@@ -93,10 +89,10 @@ class Inspection:
             "passes": header["passes"],
             "average_loss": average_loss(counters),
             **self.label_range(),
-            "can_go_on": header["resumable"] and not learner.config.fixed_passes,
+            "can_go_on": header["resumable"] and not config.fixed_passes,
             "names": len(self.names),
             **self.norms(),
-            **gamma_of(self.restored),
+            **({"gamma": random.gamma} if random and random.gamma is not None else {}),
             **self.label_units,
             **{name: header[name] for name in ("crr", "l1", "als", "dual", "ksvm") if name in header},
         }
@@ -160,17 +156,6 @@ def largest_places(weights: np.ndarray, slots: np.ndarray, count: int) -> np.nda
     return order
 
 
-def loss_name(config: Any) -> str:
-    """The loss of classes where they are learnt together, else that of numbers."""
-    return config.class_loss if isinstance(config, MulticlassConfig) else config.loss.name
-
-
-def gamma_of(restored: Restored) -> dict[str, float]:
-    """Return the gamma of the random features, where they have one."""
-    random = restored.plan.random
-    return {"gamma": random.gamma} if random and random.gamma is not None else {}
-
-
 def label_units_of(learner: Any) -> JsonObject:
     """The units that labels were learned in, where these are not the labels' own."""
     if learner.config.label_units == "raw":
@@ -219,7 +204,7 @@ def missing_names_note(path: str) -> str:
 
 def require_names(inspection: Inspection) -> None:
     """Raises UsageError when the model was trained without names."""
-    if not inspection.has_names:
+    if not inspection.names:
         raise UsageError(f"{inspection.path} holds no names: train with --names to see them")
 
 
@@ -289,10 +274,6 @@ def tsv_lines(factors: list[Factors]) -> Iterator[str]:
         rows = zip(part.names, part.updates.tolist(), part.weights.tolist(), part.vectors.tolist(), strict=True)
         for name, updates, weight, vector in rows:
             yield "\t".join([part.pair, name, f"{updates:g}", *(f"{value:.9g}" for value in (weight, *vector))])
-
-
-def write_tsv(factors: list[Factors], file: TextIO) -> None:
-    file.writelines(f"{line}\n" for line in tsv_lines(factors))
 
 
 def write_factors(factors: list[Factors], path: str) -> None:

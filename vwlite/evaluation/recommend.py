@@ -63,7 +63,7 @@ class Recommender(Listener):
         self.chunk = max(1, SCORES_AT_ONCE // max(1, len(self.catalogue.names)))
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        gaps = [gap for gap in batch.gaps if begin <= gap < end or gap == end == len(batch)]
+        gaps = batch.gaps_of(begin, end)
         rows = self.wanted(batch, batch.example_rows(begin, end).tolist())
         nothing = np.zeros(0, np.float32)
         for first in range(0, len(rows), self.chunk):

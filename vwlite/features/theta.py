@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 import numpy as np
 from mmh3 import mmh3_x64_128
 
-from vwlite.config_check import Between, JsonObject, built, require
+from vwlite.config_check import Between, JsonObject, built, contents_of, require
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
@@ -147,21 +147,14 @@ def theta_from(header: JsonObject, arrays: Arrays) -> Theta:
     return Theta(words, group, matrix, names, np.split(values, np.cumsum(h)[:-1]) if h else [])
 
 
-def save_theta(
-    path: str,
-    theta: Theta,
-    facts: JsonObject,
-    open_output: OpenOutput = atomic_output,
-    more: tuple[JsonObject, dict[str, np.ndarray]] = ({}, {}),
-) -> None:
-    """``more``: what else the header holds, and other arrays."""
-    model_file.save(path, *content(theta, facts, more), open_output=open_output)
+def save_theta(path: str, theta: Theta, facts: JsonObject, open_output: OpenOutput = atomic_output) -> None:
+    model_file.save(path, *content(theta, facts), open_output=open_output)
 
 
 def content(
     theta: Theta, facts: JsonObject, more: tuple[JsonObject, dict[str, np.ndarray]] = ({}, {})
 ) -> tuple[JsonObject, dict[str, np.ndarray]]:
-    """Header and arrays of the file."""
+    """Header and arrays of the file; ``more``: what else the header holds, and other arrays."""
     header, arrays = theta_parts(theta)
     return {"learner": THETA, "aso": facts, **header, **more[0]}, {**arrays, **more[1]}
 
@@ -174,13 +167,9 @@ def load_theta(path: str) -> tuple[Theta, JsonObject]:
     if isinstance(stream, dict):  # whose weights are not wanted
         want = [name for name in THETA_ARRAYS if name != IDF or stream.get("idf")]
     header, arrays = open_theta(path, THETA, "made by vwlite aso learn", want)
-    try:
+    with contents_of(path, "a Theta of this version"):
         require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
-    except ModelError:
-        raise
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is not a Theta of this version ({error})") from error
 
 
 def open_theta(

@@ -25,7 +25,7 @@ from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, O
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
-from vwlite.storage.weight_table import Table, zeros
+from vwlite.storage.weight_table import zeros
 
 SETTLED = 0.1  # range of slopes and 0 within which rows are taken for settled, at first
 FINER = 0.1  # and from then on that times this
@@ -198,13 +198,6 @@ class Dual(Gd, SolvedInMemory, JointClasses, SupportVectors):
     @property
     def own_rows(self) -> list[str]:  # type: ignore[override]
         return [f"dual coordinate descent to a relative gap of {self.config.gap:g}"]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("w",)
-
-    def tables(self, predict_only: bool) -> dict[str, Table]:
-        return {"weights": Table(self.weights, ("w",))}
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         stopped = super().run(batch, plan, results, begin, end)

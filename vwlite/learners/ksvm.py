@@ -103,10 +103,6 @@ class Ksvm(Gd, PassByPass, SupportVectors):
         return 8.0
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return ("w",)
-
-    @property
     def own_settings(self) -> list[str]:  # type: ignore[override]
         config = self.config
         own = {"poly": [f"degree = {config.degree}"], "rbf": [f"bandwidth = {config.bandwidth:g}"]}

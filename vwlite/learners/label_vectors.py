@@ -92,7 +92,8 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass, LatentVectors, Confident):
         self.weights = zeros(1 << bits, 1)
         self.kernel.confidence_rate, self.tells_confidence = config.flip_rate, True
         tables = range(config.pairs if config.vector_length else 0)
-        self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
+        slots = (1 << (bits - self.layout[0])) * self.stride
+        self.latent = [[zeros(slots, 1) if start else None for _ in range(2)] for _ in tables]
         if config.own_rates:
             self.gradients, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - self.layout[0]), 2)
         self.mask: np.ndarray | None = None
@@ -102,9 +103,6 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass, LatentVectors, Confident):
         self.log_loss = np.zeros((2, 2))  # as in PerClass
         self.hidden_labels: np.ndarray | None = None
         self.begin_asking()
-
-    def latent_table(self) -> np.ndarray:
-        return zeros((1 << (self.bits - self.layout[0])) * self.stride, 1)
 
     @property
     def shows_scores(self) -> bool:

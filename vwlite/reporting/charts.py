@@ -17,7 +17,7 @@ from vwlite.learners.base import has_simple_labels
 from vwlite.reporting import curves
 from vwlite.reporting.curves import effective_number, wilson
 from vwlite.reporting.runs import Run, number
-from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, Point, axis, named_axis
+from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, NamedAxis, Point, axis
 from vwlite.training.config import RunConfig
 from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored
@@ -231,7 +231,8 @@ def estimates_chart(place: int, run: Run) -> str:
     """Values of the whole log with their intervals: of the policy by all estimates, and of other policies."""
     own, others = run.intervals("estimate"), run.intervals("policy")
     every = [*own, *others]
-    x = named_axis("estimates of the policy, and other policies (cv)", [interval.name for interval in every])
+    names = tuple(interval.name for interval in every)
+    x = NamedAxis("estimates of the policy, and other policies (cv)", -0.5, len(names) - 0.5, names=names)
     known = [end for interval in every for end in interval[1:] if end is not None]
     chart = Chart(f"Values by the whole log: {run.name}", x, wide_axis("cost", known))
     for hue, first, intervals in ((colour(place), 0, own), (GREY, len(own), others)):

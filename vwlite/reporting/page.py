@@ -97,14 +97,10 @@ def by_night(runs: Sequence[Run], name: str) -> str:
         chart.line([(place, constant or 0.0) for place, constant in enumerate(constants, 1)], GREY, called, **DASHED)
     points = [(float(place), value) for place, value in enumerate(values, 1)]
     chart.line(points, COLOURS[0], name)
-    notes = ["\n".join([title_of(run), *([interval_text(*both)] if both else [])])
+    notes = ["\n".join([f"{run.name}, {run.about['started']}", *([interval_text(*both)] if both else [])])
              for run, both in zip(runs, ends, strict=True)]
     chart.marked(points, COLOURS[0], name, notes)
     return chart.text()
-
-
-def title_of(run: Run) -> str:
-    return f"{run.name}, {run.about['started']}"
 
 
 def interval(run: Run, name: str) -> tuple[float, float] | None:

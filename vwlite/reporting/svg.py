@@ -118,10 +118,6 @@ class NamedAxis(Axis):
         return self.names[int(value)]
 
 
-def named_axis(label: str, names: Sequence[str]) -> NamedAxis:
-    return NamedAxis(label, -0.5, len(names) - 0.5, names=tuple(names))
-
-
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
     """Make an axis that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
     finite = [value for value in values if math.isfinite(value) and (value > TINY or not logarithmic)]

@@ -28,22 +28,7 @@ MODULES = {
     "VWPolicy": "policy",
     "VWRegressor": "linear",
 }
-__all__ = [
-    "ASOTransformer",
-    "CRFTagger",
-    "CRRRanker",
-    "DyadicClassifier",
-    "DyadicRegressor",
-    "HashedKMeans",
-    "L1Classifier",
-    "Landmarks",
-    "PCATransformer",
-    "RandomFeatures",
-    "TextHasher",
-    "VWClassifier",
-    "VWPolicy",
-    "VWRegressor",
-]
+__all__ = [*MODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -53,4 +38,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__]
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import text_format
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRows):
     """The structure that many problems made of unlabelled rows share, as ``vwlite aso learn`` learns it.
 
@@ -70,46 +72,21 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRo
 
     _least: ClassVar[Mapping[str, int]] = {"ensure_min_samples": 2, "ensure_min_features": 2}
 
-    def __init__(
-        self,
-        *,
-        aux: str | Sequence[str] = ("freq",),
-        dim: int = 50,
-        dims: Mapping[str, int] | None = None,
-        groups: Sequence[Sequence[str]] = (),
-        max_problems: int = 1000,
-        min_count: int = 2,
-        iterations: int = 1,
-        positive: bool = True,
-        loss: str = "modified_huber",
-        penalty: float = 1e-4,
-        learning_rate: float = 0.5,
-        passes: int = 5,
-        scale: float = 1.0,
-        unit: bool = True,
-        idf: bool = False,
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.aux = aux
-        self.dim = dim
-        self.dims = dims
-        self.groups = groups
-        self.max_problems = max_problems
-        self.min_count = min_count
-        self.iterations = iterations
-        self.positive = positive
-        self.loss = loss
-        self.penalty = penalty
-        self.learning_rate = learning_rate
-        self.passes = passes
-        self.scale = scale
-        self.unit = unit
-        self.idf = idf
-        self.namespaces = namespaces
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    aux: str | Sequence[str] = ("freq",)
+    dim: int = 50
+    dims: Mapping[str, int] | None = None
+    groups: Sequence[Sequence[str]] = ()
+    max_problems: int = 1000
+    min_count: int = 2
+    iterations: int = 1
+    positive: bool = True
+    loss: str = "modified_huber"
+    penalty: float = 1e-4
+    learning_rate: float = 0.5
+    passes: int = 5
+    scale: float = 1.0
+    unit: bool = True
+    idf: bool = False
 
     def fit(self, X: Any, y: Any = None) -> ASOTransformer:
         """Learn from n rows. ``y`` matters to ``aux`` top-k, multi-k, confidence, range and pivot, which need labels of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,20 @@ from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import Columns, check_any_weight, holdout_period
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ModelEstimator(BaseEstimator):
-    """Gives a ``Model`` the rows, in the order drawn.
+    """Gives a ``Model`` the rows, in the order drawn. The fields of estimators are their parameters.
 
     ``model_`` is the ``Model``. ``n_iter_`` is the number of passes made, ``loss_`` the average loss.
     """
 
-    model_: Model
-    passes: int
-    shuffle: bool
-    random_state: Any
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    verbose: int
+    passes: int = 10
+    shuffle: bool = True
+    random_state: Any = 0
+    bits: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
+    model_: Model = field(init=False)
 
     def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
         """``learner``: options that depend on the labels. Raises UsageError for parameters that do not go together."""
@@ -56,10 +57,9 @@ class ModelEstimator(BaseEstimator):
         """Whether later passes have an order of their own."""
         return self._shuffles
 
-    def _holding_out(self) -> dict[str, Any]:
-        if not self.early_stopping:
-            return {"holdout_off": True}
-        return {"holdout_period": holdout_period(self.validation_fraction), "early_terminate": self.n_iter_no_change}
+    def _holding_out(self) -> Mapping[str, Any]:
+        """The options that say which rows are held out."""
+        return {"holdout_off": True}
 
     def _learn(self, X: Any, y: np.ndarray, weight: np.ndarray, learner: Mapping[str, Any], *, fresh: bool) -> None:
         """``fit``: rows in the order drawn, ``passes`` times."""
@@ -91,6 +91,21 @@ def rows_at(rows: Any, places: np.ndarray) -> Any:
     return {space: table[places] for space, table in rows.items()} if isinstance(rows, dict) else rows[places]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class LossEstimator(ModelEstimator):
+    """Learns labels by a loss, and may stop when rows that are held out are predicted no better."""
+
+    loss: str | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+
+    def _holding_out(self) -> Mapping[str, Any]:
+        if not self.early_stopping:
+            return super()._holding_out()
+        return {"holdout_period": holdout_period(self.validation_fraction), "early_terminate": self.n_iter_no_change}
+
+
 SOLVERS = ("gd", "ftrl", "coin", "bfgs")
 
 
@@ -98,51 +113,19 @@ def learns_in_parts(estimator: LinearEstimator) -> bool:
     return estimator.solver != "bfgs"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearEstimator(ModelEstimator):
     """Gives its ``Model`` the options that ``vwlite train`` would have."""
 
     centred, tol = False, 1e-3  # where an estimator has no such parameter
 
-    def __init__(
-        self,
-        *,
-        loss: str | None = None,
-        solver: str = "gd",
-        learning_rate: float = 0.5,
-        power_t: float = 0.5,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        passes: int = 10,
-        tol: float = 1e-3,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        interactions: Sequence[str] = (),
-        namespaces: Mapping[str, Sequence[int | str]] | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.power_t = power_t
-        self.l1 = l1
-        self.l2 = l2
-        self.passes = passes
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.bits = bits
-        self.interactions = interactions
-        self.namespaces = namespaces
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.verbose = verbose
+    solver: str = "gd"
+    learning_rate: float = 0.5
+    power_t: float = 0.5
+    l1: float = 0.0
+    l2: float = 0.0
+    interactions: Sequence[str] = ()
+    namespaces: Mapping[str, Sequence[int | str]] | None = None
 
     @property
     def _shift(self) -> int:
@@ -159,15 +142,18 @@ class LinearEstimator(ModelEstimator):
             raise UsageError(f"solver: {not_one_of(self.solver, SOLVERS)}")
         names = getattr(self, "feature_names_in_", None)
         self._columns = Columns(self.n_features_in_, self.namespaces, names)
-        given = {
-            **({self.solver: True} if self.solver != "gd" else {}),
-            **{name: getattr(self, name) for name in ("power_t", "l1", "l2") if getattr(self, name) != DEFAULTS[name]},
-            **({"interactions": list(self.interactions)} if len(self.interactions) else {}),
-            **({"centred": [space or "_" for space in self._columns.members or ("",)]} if self.centred else {}),
-        }
-        if self.tol != DEFAULTS["tol"]:
+        numbers = ("learning_rate", "power_t", "l1", "l2", "tol")
+        changed = {name for name in numbers if getattr(self, name) != getattr(LinearEstimator, name)}
+        given = {name: getattr(self, name) for name in ["power_t", "l1", "l2"] if name in changed}
+        if self.solver != "gd":
+            given[self.solver] = True
+        if len(self.interactions):
+            given["interactions"] = list(self.interactions)
+        if self.centred:
+            given["centred"] = [space or "_" for space in self._columns.members or ("",)]
+        if "tol" in changed:
             given["termination"] = self.tol
-        if self.learning_rate != DEFAULTS["learning_rate"]:
+        if "learning_rate" in changed:
             given["ftrl_alpha" if self.solver == "ftrl" else "learning_rate"] = self.learning_rate
         if self.solver != "bfgs":  # which takes all rows together, in any order
             given["random_seed"] = seed
@@ -219,6 +205,3 @@ def keyword_of(option: re.Match[str]) -> str:
     """The estimator's keyword for an option named in a message."""
     name = option[1].replace("-", "_") if option[1] else "learning_rate"
     return KEYWORDS.get(name, name)
-
-
-DEFAULTS = {"learning_rate": 0.5, "power_t": 0.5, "l1": 0.0, "l2": 0.0, "tol": 1e-3}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +25,7 @@ from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.config import FeatureConfig
 from vwlite.options import check_needs
 from vwlite.sklearn.numeric_rows import with_label
-from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
+from vwlite.sklearn.validation import LogLinearEstimator, check_any_weight, holdout_period, importance
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 
 Rows = Sequence[Sequence[Any]]  # sequences of dicts, of lists of names, or of lines
@@ -37,7 +37,8 @@ OPTIONS = (  # of the command that are parameters of the same name and type
 )
 
 
-class CRFTagger(BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class CRFTagger(LogLinearEstimator):
     """A linear-chain conditional random field with most weights exactly 0, as ``vwlite l1 --model crf`` learns it.
 
     Or, by ``loss``, a model of the best label sequence, which has no probabilities.
@@ -110,65 +111,22 @@ class CRFTagger(BaseEstimator):
     objective_ : float, what was maximised, for each sequence
     """
 
-    model_: CRFModel
-    classes_: np.ndarray
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        loss: str = "log",
-        cost: str | None = None,
-        aggressiveness: float = 1.0,
-        l2: float = 0.0,
-        gap: float | None = None,
-        order: int = 1,
-        group: bool = False,
-        solver: str = "sgd",
-        penalty: str = "cumulative",
-        rate: str = "exponential",
-        learning_rate: float | None = None,
-        decay: float = 0.85,
-        warm_passes: int = 0,
-        passes: int | None = None,
-        tolerance: float | None = None,
-        dense_pairs: bool = False,
-        edge: Sequence[str] = (),
-        affix: str = "",
-        shuffle: bool = True,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 8,
-        scheme: str | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.cost = cost
-        self.aggressiveness = aggressiveness
-        self.l2 = l2
-        self.gap = gap
-        self.order = order
-        self.group = group
-        self.solver = solver
-        self.penalty = penalty
-        self.rate = rate
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.warm_passes = warm_passes
-        self.passes = passes
-        self.tolerance = tolerance
-        self.dense_pairs = dense_pairs
-        self.edge = edge
-        self.affix = affix
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scheme = scheme
-        self.warm_start = warm_start
+    loss: str = "log"
+    cost: str | None = None
+    aggressiveness: float = 1.0
+    gap: float | None = None
+    order: int = 1
+    solver: str = "sgd"
+    dense_pairs: bool = False
+    edge: Sequence[str] = ()
+    affix: str = ""
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 8
+    scheme: str | None = None
+    warm_start: bool = False
+    model_: CRFModel = field(init=False)
+    classes_: np.ndarray = field(init=False)
 
     def fit(self, X: Rows, y: Labels, sample_weight: Any = None) -> CRFTagger:
         """Learn from n sequences and their labels; ``sample_weight``, n numbers, is their importance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ SHARED = (  # parameters that are called as the solver calls them
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CRRRanker(RegressorMixin, BaseEstimator):
     """A linear model that predicts numbers and ranks the rows of a query at once, as ``vwlite crr`` learns it.
 
@@ -84,42 +86,22 @@ class CRRRanker(RegressorMixin, BaseEstimator):
     n_queries_, n_pairs_ : int, how many there were
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared",
-        pair_loss: str | None = None,
-        pairs: str = "random",
-        truncate: int | None = None,
-        alpha: float | None = None,
-        penalty: float = 0.001,
-        l1: float = 0.0,
-        steps: int | None = None,
-        rate: str | None = None,
-        learning_rate: float | None = None,
-        average: bool | None = None,
-        calibrate: bool = False,
-        project: bool = False,
-        sampling: str | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.pair_loss = pair_loss
-        self.pairs = pairs
-        self.truncate = truncate
-        self.alpha = alpha
-        self.penalty = penalty
-        self.l1 = l1
-        self.steps = steps
-        self.rate = rate
-        self.learning_rate = learning_rate
-        self.average = average
-        self.calibrate = calibrate
-        self.project = project
-        self.sampling = sampling
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = "squared"
+    pair_loss: str | None = None
+    pairs: str = "random"
+    truncate: int | None = None
+    alpha: float | None = None
+    penalty: float = 0.001
+    l1: float = 0.0
+    steps: int | None = None
+    rate: str | None = None
+    learning_rate: float | None = None
+    average: bool | None = None
+    calibrate: bool = False
+    project: bool = False
+    sampling: str | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> CRRRanker:
         """Learn from X, n rows, dense or sparse, and y, n numbers; ``qid``, n of any kind, says which query each row is

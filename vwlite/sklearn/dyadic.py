@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.features.hashing import hash_name
 from vwlite.options import not_one_of
-from vwlite.sklearn.base import ModelEstimator
+from vwlite.sklearn.base import LossEstimator
 from vwlite.sklearn.linear import MULTICLASS
 from vwlite.sklearn.sides import SIDES, Sides, is_pair
 from vwlite.sklearn.validation import Columns, LabelledClasses, importance
@@ -28,7 +29,8 @@ OPTIONS = (
 LETTERS = "ui"  # of user and item
 
 
-class DyadicEstimator(ModelEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class DyadicEstimator(LossEstimator):
     """The dot product of a latent vector of the user and one of the item, and linear weights of both.
 
     Rows are an array of two columns, the ids of users and items, numbers or texts; a data frame with the columns
@@ -74,54 +76,18 @@ class DyadicEstimator(ModelEstimator):
         Above 0 every pass is a note of the logger ``vwlite``.
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | None = None,
-        rank: int = 10,
-        learning_rate: float | None = None,
-        decay_learning_rate: float | None = None,
-        power_t: float = 0.0,
-        initial_t: float = 1.0,
-        dot_l2: float | None = None,
-        dot_init: float | None = None,
-        dot_init_kind: str = "uniform",
-        dot_offset: float = 0.0,
-        no_dot_linear: bool = False,
-        dot_rates: str | None = None,
-        passes: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.rank = rank
-        self.learning_rate = learning_rate
-        self.decay_learning_rate = decay_learning_rate
-        self.power_t = power_t
-        self.initial_t = initial_t
-        self.dot_l2 = dot_l2
-        self.dot_init = dot_init
-        self.dot_init_kind = dot_init_kind
-        self.dot_offset = dot_offset
-        self.no_dot_linear = no_dot_linear
-        self.dot_rates = dot_rates
-        self.passes = passes
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.bits = bits
-        self.namespaces = namespaces
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.verbose = verbose
+    rank: int = 10
+    learning_rate: float | None = None
+    decay_learning_rate: float | None = None
+    power_t: float = 0.0
+    initial_t: float = 1.0
+    dot_l2: float | None = None
+    dot_init: float | None = None
+    dot_init_kind: str = "uniform"
+    dot_offset: float = 0.0
+    no_dot_linear: bool = False
+    dot_rates: str | None = None
+    namespaces: Mapping[str, Sequence[str]] | None = None
 
     @property
     def _goes_on(self) -> bool:
@@ -210,6 +176,7 @@ def gives_probabilities(estimator: DyadicClassifier) -> bool:
     return estimator.loss in (None, "logistic")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DyadicClassifier(LabelledClasses, DyadicEstimator):
     """Classes, such as clicks, of pairs of user and item.
 
@@ -222,60 +189,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         Weights of the classes, by which those of their rows are multiplied.
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | None = None,
-        multiclass: str = "oaa",
-        class_weight: Mapping[Any, float] | str | None = None,
-        rank: int = 10,
-        learning_rate: float | None = None,
-        decay_learning_rate: float | None = None,
-        power_t: float = 0.0,
-        initial_t: float = 1.0,
-        dot_l2: float | None = None,
-        dot_init: float | None = None,
-        dot_init_kind: str = "uniform",
-        dot_offset: float = 0.0,
-        no_dot_linear: bool = False,
-        dot_rates: str | None = None,
-        passes: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            rank=rank,
-            learning_rate=learning_rate,
-            decay_learning_rate=decay_learning_rate,
-            power_t=power_t,
-            initial_t=initial_t,
-            dot_l2=dot_l2,
-            dot_init=dot_init,
-            dot_init_kind=dot_init_kind,
-            dot_offset=dot_offset,
-            no_dot_linear=no_dot_linear,
-            dot_rates=dot_rates,
-            passes=passes,
-            shuffle=shuffle,
-            random_state=random_state,
-            bits=bits,
-            namespaces=namespaces,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            warm_start=warm_start,
-            verbose=verbose,
-        )
-        self.multiclass = multiclass
-        self.class_weight = class_weight
+    multiclass: str = "oaa"
 
     @property
     def _softmax(self) -> bool:

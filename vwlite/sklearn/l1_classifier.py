@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from vwlite.data.batch import Csr, offsets
 from vwlite.options import check_needs
 from vwlite.sklearn.numeric_rows import numeric_rows
-from vwlite.sklearn.validation import LabelledClasses, Notes, check_any_weight, importance
+from vwlite.sklearn.validation import LabelledClasses, LogLinearEstimator, Notes, check_any_weight, importance
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
 from vwlite.solvers.loglinear.held_out import Part, binary_parts, chain_parts
@@ -26,7 +25,8 @@ from vwlite.solvers.loglinear.problems import Chains, Examples
 from vwlite.solvers.loglinear.sgd import Sgd
 
 
-class L1Classifier(LabelledClasses, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class L1Classifier(LabelledClasses, LogLinearEstimator):
     """Logistic regression of two classes or more that sets most weights to exactly 0, as ``vwlite l1`` learns it.
 
     Maximises the sum of log p(y|x), times the rows' weights, less ``C`` times the sum of the weights' sizes, that of
@@ -80,42 +80,9 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     objective_ : float, what was maximised, for each row
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        l2: float = 0.0,
-        solver: str = "owlqn",
-        group: bool = False,
-        trace: float = 0.0,
-        penalty: str = "cumulative",
-        rate: str = "exponential",
-        learning_rate: float | None = None,
-        decay: float = 0.85,
-        warm_passes: int = 0,
-        passes: int | None = None,
-        tolerance: float | None = None,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        class_weight: Mapping[Any, float] | str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.l2 = l2
-        self.solver = solver
-        self.group = group
-        self.trace = trace
-        self.penalty = penalty
-        self.rate = rate
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.warm_passes = warm_passes
-        self.passes = passes
-        self.tolerance = tolerance
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.verbose = verbose
+    solver: str = "owlqn"
+    trace: float = 0.0
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1Classifier:
         """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""

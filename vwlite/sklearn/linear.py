@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.learners.losses import LOSSES, OF_CLASSES
 from vwlite.options import not_one_of
-from vwlite.sklearn.base import LinearEstimator, learns_in_parts
+from vwlite.sklearn.base import LinearEstimator, LossEstimator, learns_in_parts
 from vwlite.sklearn.validation import LabelledClasses, importance
 
 QUANTILE = 0.5  # unless another one is asked for
@@ -27,13 +28,14 @@ def has_spread(loss: str) -> bool:
     return loss in LOSSES and bool(LOSSES[loss].label_spread)
 
 
-class VWRegressor(RegressorMixin, LinearEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class VWRegressor(RegressorMixin, LossEstimator, LinearEstimator):
     """A linear model of numbers, by any loss of ``vwlite train``; ``loss`` None is squared error.
 
     Several numbers for each row, y of the shape (n, K), are learned as ``--outputs K``, but for the solver coin;
     later passes then have the order of the first.
 
-    Parameters are those of ``LinearEstimator``, and
+    Parameters are those of ``LossEstimator`` and ``LinearEstimator``, and
 
     quantile : float in (0, 1), default=0.5
         Which one the loss "quantile" estimates.
@@ -48,58 +50,12 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         As ``vwlite train --label-units``; None is "spread" with solver gd and a loss that takes it.
     """
 
-    _shape: tuple[int, ...]  # of a row of y: () or (K,)
-
-    def __init__(
-        self,
-        *,
-        loss: str | None = None,
-        quantile: float = QUANTILE,
-        centre: bool = True,
-        label_units: str | None = None,
-        centred: bool = False,
-        solver: str = "gd",
-        learning_rate: float = 0.5,
-        power_t: float = 0.5,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        passes: int = 10,
-        tol: float = 1e-3,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        interactions: Sequence[str] = (),
-        namespaces: Mapping[str, Sequence[int | str]] | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            solver=solver,
-            learning_rate=learning_rate,
-            power_t=power_t,
-            l1=l1,
-            l2=l2,
-            passes=passes,
-            tol=tol,
-            shuffle=shuffle,
-            random_state=random_state,
-            bits=bits,
-            interactions=interactions,
-            namespaces=namespaces,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            warm_start=warm_start,
-            verbose=verbose,
-        )
-        self.quantile = quantile
-        self.centre = centre
-        self.label_units = label_units
-        self.centred = centred
+    quantile: float = QUANTILE
+    centre: bool = True
+    label_units: str | None = None
+    centred: bool = False
+    tol: float = 1e-3
+    _shape: tuple[int, ...] = field(init=False)  # of a row of y: () or (K,)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWRegressor:
         """Learn from X, n rows, dense or sparse, and y, n numbers or (n, K). Raises ValueError."""
@@ -202,10 +158,11 @@ def gives_probabilities(estimator: VWClassifier) -> bool:
     return estimator.loss in (None, "logistic", "multinomial")
 
 
-class VWClassifier(LabelledClasses, LinearEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class VWClassifier(LabelledClasses, LossEstimator, LinearEstimator):
     """A linear model of two classes or more, by any loss of ``vwlite train`` for them; ``loss`` None is logistic.
 
-    Parameters are those of ``LinearEstimator``, and
+    Parameters are those of ``LossEstimator`` and ``LinearEstimator``, and
 
     multiclass : {"softmax", "oaa"}, default=None
         How more than two classes are learned: all at once, or each against the others. None is "softmax" with the
@@ -217,54 +174,9 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         Weights of the classes, by which those of their rows are multiplied.
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | None = None,
-        multiclass: str | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
-        centred: bool = False,
-        solver: str = "gd",
-        learning_rate: float = 0.5,
-        power_t: float = 0.5,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        passes: int = 10,
-        tol: float = 1e-3,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        interactions: Sequence[str] = (),
-        namespaces: Mapping[str, Sequence[int | str]] | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss=loss,
-            solver=solver,
-            learning_rate=learning_rate,
-            power_t=power_t,
-            l1=l1,
-            l2=l2,
-            passes=passes,
-            tol=tol,
-            shuffle=shuffle,
-            random_state=random_state,
-            bits=bits,
-            interactions=interactions,
-            namespaces=namespaces,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            warm_start=warm_start,
-            verbose=verbose,
-        )
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.centred = centred
+    multiclass: str | None = None
+    centred: bool = False
+    tol: float = 1e-3
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWClassifier:
         """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -117,13 +118,16 @@ def with_label(line: Any, label: str | None) -> Any:
 NAMED = {"rows": "lines, dicts or a frame", "table": "a table of numbers"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EitherRows(BaseEstimator):
     """Rows are lines of Vowpal Wabbit text, dicts of name and value, a data frame, or a table of numbers.
 
     ``namespaces`` are of data frames: the columns in each.
     """
 
-    namespaces: Mapping[str, Sequence[str]] | None
+    namespaces: Mapping[str, Sequence[str]] | None = None
+    random_state: Any = 0
+    n_jobs: int | None = None
     _least: ClassVar[Mapping[str, int]] = {"ensure_min_samples": 2}  # of tables, to fit
 
     def _text_format(self) -> TextFormat:
@@ -169,6 +173,7 @@ class Made(Protocol):
     arrays: dict[str, Any]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SlotRowsEstimator(EitherRows):
     """Parameters that these estimators share:
 
@@ -189,14 +194,12 @@ class SlotRowsEstimator(EitherRows):
         Threads, -1 for all cores; the result does not depend on it.
     """
 
-    bits: int | None
-    value: str
-    weight: str
-    min_df: int
-    unit: bool
-    random_state: Any
-    n_jobs: int | None
-    model_: Any  # a Made
+    bits: int | None = None
+    value: str = "raw"
+    weight: str = "none"
+    min_df: int = 3
+    unit: bool = False
+    model_: Any = field(init=False)  # a Made
 
     def _text_format(self) -> TextFormat:
         return text_format(FeatureConfig(noconstant=True), skip_malformed=True).of_words(lists=True)

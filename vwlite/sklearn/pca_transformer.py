@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
 from vwlite.training.listener import Monitor
 
 
+@dataclass(eq=False, repr=False)
 class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRowsEstimator):
     """Principal components as ``vwlite pca`` finds them, and the coordinates of rows as ``vwlite project`` writes them.
 
@@ -51,36 +52,12 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
     n_features_in_ : int, of tables
     """
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        center: bool = False,
-        passes: int = 3,
-        oversample: int = 10,
-        scale: str = "none",
-        bits: int | None = None,
-        value: str = "raw",
-        weight: str = "none",
-        min_df: int = 3,
-        unit: bool = False,
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.center = center
-        self.passes = passes
-        self.oversample = oversample
-        self.scale = scale
-        self.bits = bits
-        self.value = value
-        self.weight = weight
-        self.min_df = min_df
-        self.unit = unit
-        self.namespaces = namespaces
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_components: int = 100
+    _: KW_ONLY
+    center: bool = False
+    passes: int = 3
+    oversample: int = 10
+    scale: str = "none"
 
     def fit(self, X: Any, y: Any = None) -> PCATransformer:
         """Find the components of n rows.
@@ -129,6 +106,7 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SlotRowsEstimator):
     """k-means as ``vwlite cluster`` does it.
 
@@ -167,44 +145,16 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     n_features_in_ : int, of tables
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        spherical: bool = False,
-        batch_size: int = 0,
-        max_iter: int = 100,
-        n_init: int = 1,
-        init: str = "scalable",
-        trim: float = 0.0,
-        soft: float = 0.0,
-        sparse_means: float = 0.0,
-        bits: int | None = None,
-        value: str = "raw",
-        weight: str = "none",
-        min_df: int = 3,
-        unit: bool = False,
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.spherical = spherical
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init = init
-        self.trim = trim
-        self.soft = soft
-        self.sparse_means = sparse_means
-        self.bits = bits
-        self.value = value
-        self.weight = weight
-        self.min_df = min_df
-        self.unit = unit
-        self.namespaces = namespaces
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    spherical: bool = False
+    batch_size: int = 0
+    max_iter: int = 100
+    n_init: int = 1
+    init: str = "scalable"
+    trim: float = 0.0
+    soft: float = 0.0
+    sparse_means: float = 0.0
 
     def fit(self, X: Any, y: Any = None) -> HashedKMeans:
         """Find the clusters of n rows.

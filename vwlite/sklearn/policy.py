@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from vwlite.sklearn.base import LinearEstimator
 from vwlite.sklearn.numeric_rows import numeric_rows
 
 
+@dataclass(eq=False, repr=False)
 class VWPolicy(LinearEstimator):
     """A policy that shows one of ``n_actions`` actions by the least cost, learned from logged decisions.
 
@@ -39,49 +41,13 @@ verbose
         As of ``VWRegressor``, but that one pass is made and solver is "gd", "ftrl" or "coin".
     """
 
-    loss = None
-    early_stopping, validation_fraction, n_iter_no_change = False, 0.1, 3
-
-    def __init__(
-        self,
-        n_actions: int,
-        *,
-        cb_type: str = "mtr",
-        cost_offset: float | str | None = None,
-        clip_p: float = 0.0,
-        exploration: Mapping[str, Any] | None = None,
-        solver: str = "gd",
-        learning_rate: float = 0.5,
-        power_t: float = 0.5,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        passes: int = 1,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        bits: int | None = None,
-        interactions: Sequence[str] = (),
-        namespaces: Mapping[str, Sequence[int | str]] | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.n_actions = n_actions
-        self.cb_type = cb_type
-        self.cost_offset = cost_offset
-        self.clip_p = clip_p
-        self.exploration = exploration
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.power_t = power_t
-        self.l1 = l1
-        self.l2 = l2
-        self.passes = passes
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.bits = bits
-        self.interactions = interactions
-        self.namespaces = namespaces
-        self.warm_start = warm_start
-        self.verbose = verbose
+    n_actions: int
+    _: KW_ONLY
+    cb_type: str = "mtr"
+    cost_offset: float | str | None = None
+    clip_p: float = 0.0
+    exploration: Mapping[str, Any] | None = None
+    passes: int = 1
 
     def fit(self, X: Any, action: Any, cost: Any, p: Any) -> VWPolicy:
         """Learn from n decisions: X, n rows of features, dense or sparse; ``action``, int[n], the one that was shown,

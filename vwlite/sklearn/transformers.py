@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,25 @@ from vwlite.sklearn.numeric_rows import numeric_rows, row_batches
 from vwlite.sklearn.validation import FEWEST
 
 
-class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Turns rows of numbers into features whose dot products are about those of a kernel."""
+
+    kernel: str = "rbf"
+    _: KW_ONLY
+    n_components: int
+    gamma: float | None = None
+    random_state: Any = 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomFeatures(KernelFeatures):
     """Turns rows of numbers into random features of a kernel, as ``vwlite train --random_features`` does.
 
     Rahimi and Recht, NIPS 2007; Yu et al., NIPS 2016; Pham and Pagh, KDD 2013; Cho and Saul, NIPS 2009. Nothing is
@@ -51,27 +70,15 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_features_in_ : int
     """
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        *,
-        n_components: int = 1024,
-        gamma: float | None = None,
-        fold: int = 1024,
-        random_state: Any = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.gamma = gamma
-        self.fold = fold
-        self.random_state = random_state
+    n_components: int = 1024
+    fold: int = 1024
 
     def fit(self, X: Any, y: Any = None) -> RandomFeatures:
         """Find ``gamma`` for n rows, dense or sparse. Raises ValueError, and UsageError for wrong parameters."""
         X = numeric_rows(self, X)
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         config = self._config(self.gamma)
-        self.gamma_, self._n_features_out = find_gamma(Plan(config), self._batches(X)), config.random_size
+        self.gamma_, self._n_features_out = find_gamma(Plan(config), batches(X)), config.random_size
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -79,7 +86,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         X = numeric_rows(self, X, reset=False)
         plan = Plan(self._config(self.gamma_))
-        parts = [terms_of(batch, plan).values for batch in self._batches(X)]
+        parts = [terms_of(batch, plan).values for batch in batches(X)]
         return np.concatenate(parts).reshape(-1, self._n_features_out)
 
     def _config(self, gamma: float | None) -> FeatureConfig:
@@ -93,18 +100,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             bits=max(FEWEST, (self.n_features_in_ - 1).bit_length(), int(self.n_components).bit_length()),
         )
 
-    def _batches(self, X: Any) -> Iterable[Batch]:
-        format: TextFormat = text_format(FeatureConfig(), skip_malformed=True)
-        return table_batches(X, text_format=format)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags
-
-
-class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class Landmarks(KernelFeatures):
     """Turns rows of numbers into their kernels with landmarks, as ``vwlite train --landmarks`` does.
 
     Landmarks are some of the rows fitted; with ``whiten`` dot products of features are Nystrom's approximation of the
@@ -131,22 +129,9 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_features_in_ : int
     """
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        *,
-        n_components: int = 256,
-        gamma: float | None = None,
-        whiten: bool = True,
-        nearest: int = 0,
-        random_state: Any = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.gamma = gamma
-        self.whiten = whiten
-        self.nearest = nearest
-        self.random_state = random_state
+    n_components: int = 256
+    whiten: bool = True
+    nearest: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Landmarks:
         """Choose among n rows, dense or sparse. Raises ValueError, UsageError for wrong parameters, DataError."""
@@ -182,17 +167,12 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             bits=max(FEWEST, columns.bit_length(), rows.bit_length()),
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags
-
 
 def batches(X: Any) -> Iterable[Batch]:
     return table_batches(X, text_format=text_format(FeatureConfig(), skip_malformed=True))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TextHasher(TransformerMixin, BaseEstimator):
     """Turns lines of Vowpal Wabbit text, dicts or data frames into sparse rows of ``2 ** bits`` hashed columns.
 
@@ -222,38 +202,20 @@ class TextHasher(TransformerMixin, BaseEstimator):
         Of data frames: ``{"user": ["age", "city"]}``, the columns in each namespace; others are anonymous.
     """
 
-    def __init__(
-        self,
-        *,
-        bits: int = 18,
-        hash: str = "strings",
-        hash_seed: int = 0,
-        quadratic: Sequence[str] = (),
-        cubic: Sequence[str] = (),
-        interactions: Sequence[str] = (),
-        ignore: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        ngram: Sequence[str] = (),
-        skips: Sequence[str] = (),
-        feature_limit: Sequence[str] = (),
-        affix: str = "",
-        spelling: Sequence[str] = (),
-        namespaces: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
-        self.bits = bits
-        self.hash = hash
-        self.hash_seed = hash_seed
-        self.quadratic = quadratic
-        self.cubic = cubic
-        self.interactions = interactions
-        self.ignore = ignore
-        self.keep = keep
-        self.ngram = ngram
-        self.skips = skips
-        self.feature_limit = feature_limit
-        self.affix = affix
-        self.spelling = spelling
-        self.namespaces = namespaces
+    bits: int = 18
+    hash: str = "strings"
+    hash_seed: int = 0
+    quadratic: Sequence[str] = ()
+    cubic: Sequence[str] = ()
+    interactions: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    ngram: Sequence[str] = ()
+    skips: Sequence[str] = ()
+    feature_limit: Sequence[str] = ()
+    affix: str = ""
+    spelling: Sequence[str] = ()
+    namespaces: Mapping[str, Sequence[str]] | None = None
 
     def fit(self, X: Any = None, y: Any = None) -> TextHasher:
         """Check the parameters. Raises UsageError."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
@@ -62,11 +63,12 @@ def notes(verbose: int) -> Callable[[str], None]:
     return log.info if verbose > 0 else lambda line: None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelledClasses(ClassifierMixin):
     """A classifier whose labels are numbered by their places in ``classes_``."""
 
-    classes_: np.ndarray
-    class_weight: Mapping[Any, float] | str | None
+    class_weight: Mapping[Any, float] | str | None = None
+    classes_: np.ndarray = field(init=False)
 
     def _take_classes(self, labels: Any) -> None:
         """Raises ValueError for a single class."""
@@ -106,6 +108,25 @@ class LabelledClasses(ClassifierMixin):
             return expit(np.stack([-scores, scores], axis=1))
         shares: np.ndarray = expit(scores)
         return shares / shares.sum(axis=1, keepdims=True)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogLinearEstimator(BaseEstimator):
+    """The parameters of ``vwlite l1`` that models of rows and of sequences have."""
+
+    C: float = 1.0
+    l2: float = 0.0
+    solver: str
+    group: bool = False
+    penalty: str = "cumulative"
+    rate: str = "exponential"
+    learning_rate: float | None = None
+    decay: float = 0.85
+    warm_passes: int = 0
+    passes: int | None = None
+    tolerance: float | None = None
+    shuffle: bool = True
+    random_state: Any = 0
 
 
 FEWEST, MOST = 18, 32  # bits

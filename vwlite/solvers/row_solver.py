@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from vwlite.config_check import JsonObject, built, require
+from vwlite.config_check import JsonObject, built, contents_of, require
 from vwlite.data.batch import BLANK, Batch, Csr
 from vwlite.data.config import has_words, input_config
 from vwlite.data.dataset import Inputs
@@ -24,10 +24,11 @@ from vwlite.features.gamma import settle_gamma
 from vwlite.features.landmarks import PLAN_ARRAYS, landmarks_digest
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.features.term_weights import TermWeights, meet, terms_of
-from vwlite.options import GIB, USUAL_MEMORY, Config, MemoryConfig, OptionValues, Request
+from vwlite.options import Config, MemoryConfig, OptionValues, Request
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.weight_table import Arrays
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.namespace_report import Sightings
 from vwlite.training.solver_run import Content, Reader, Solver
@@ -253,7 +254,7 @@ class RowModel(Generic[C, S]):
         header, arrays, command = loaded.header, loaded.arrays, f"vwlite {cls.learner}"
         if header.get("learner") != cls.learner:
             raise ModelError(f"{path} was not made by '{command}' (its learner is {header.get('learner')!a})")
-        try:
+        with contents_of(path, f"a model of this version's {command}"):
             require(header, cls.header_type, "header")
             config, features = built(cls.config_type, header[cls.learner]), built(FeatureConfig, header["features"])
             names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
@@ -262,10 +263,6 @@ class RowModel(Generic[C, S]):
             Rows(features, header["seen"]).plan.load(own)
             data = {name: header[name] for name in ("kind", "columns") if name in header}
             return cls(config, features, solution, header["seen"], data, names, own)
-        except ModelError:
-            raise
-        except (KeyError, ValueError, UsageError) as error:
-            raise ModelError(f"{path} is not a model of this version's {command} ({error})") from error
 
 
 class RowSolver(Solver):
@@ -275,6 +272,8 @@ class RowSolver(Solver):
     what: ClassVar[str]
     unit = "lines"
     source: RowSource
+    work: Any  # set by ``read``, computes the solution: has ``run``, ``state`` and ``restore``
+    solution: Any  # set by ``fit``
 
     def __init__(self, request: Request, initial: str | None) -> None:
         """Raises ModelError, UsageError for options that contradict the model's or one another."""
@@ -287,8 +286,7 @@ class RowSolver(Solver):
         if names and input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
         self.names = (self.before and self.before.names) or (NameIndex() if names else None)
-        limit = request.config(MemoryConfig).max_memory
-        self.memory = limit * GIB if limit else USUAL_MEMORY
+        self.memory = request.config(MemoryConfig).limit_in_bytes
 
     def configured(self, request: Request) -> Any:
         """The options of a new model. Raises UsageError."""
@@ -322,7 +320,14 @@ class RowSolver(Solver):
         """The model of the solution."""
         return self.model_type.of(self.config, self.solution, self.source, self.source.inputs.config.kept)
 
-    solution: Any  # set by ``fit``
+    def fit(self, monitor: Monitor) -> None:
+        self.solution = self.work.run(monitor)
+
+    def state(self) -> Content:
+        return self.work.state()
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        self.work.restore(header, arrays)
 
     def content(self) -> Content:
         return self.model().content()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from vwlite.config_check import Between, Double, JsonObject, built, require
+from vwlite.config_check import Between, Double, JsonObject, built, contents_of, require
 from vwlite.data.blocks import TextDigest
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
@@ -189,17 +189,13 @@ def read_stored(path: str) -> Stored:
 def check_header(path: str, header: JsonObject) -> Stored:
     """The checked header of the file ``path``. Raises ModelError if it is not as declared."""
     kind = learner_class(str(header.get("learner")))
-    try:
+    with contents_of(path, "a model of this version's learners"):
         require(header, Header, "header")
         check_counts(header)
         config = kind.config_type.restore(header["config"], {})
         if issubclass(kind, SizedByHeader):
             kind.check_size(header, config)
         features = built(FeatureConfig, header["features"])
-    except ModelError:
-        raise
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is not a model of this version's learners ({error})") from error
     return Stored(header, kind, config, features)
 
 

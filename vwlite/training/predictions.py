@@ -61,12 +61,10 @@ class Predictions(Listener):
         if self.only and self.number != self.only:
             return
         values = results.raw if self.raw else results.prediction
-        if self.fill_gaps:
-            for gap in batch.gaps:
-                if begin <= gap < end or gap == end == len(batch):
-                    self.write_rows(batch, results, values, begin, gap)
-                    self.write_gap()
-                    begin = gap
+        for gap in batch.gaps_of(begin, end) if self.fill_gaps else ():
+            self.write_rows(batch, results, values, begin, gap)
+            self.write_gap()
+            begin = gap
         self.write_rows(batch, results, values, begin, end)
 
     def write_gap(self) -> None:
@@ -312,11 +310,10 @@ class PredictionArrays(Listener):
         self.parts = []  # those of the last pass count
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        for gap in batch.gaps if self.fill_gaps else ():
-            if begin <= gap < end or gap == end == len(batch):
-                self.add(batch, results, begin, gap)
-                self.parts.append([(-1, math.nan)] if self.draws else no_answer_of(self.learner, self.raw))
-                begin = gap
+        for gap in batch.gaps_of(begin, end) if self.fill_gaps else ():
+            self.add(batch, results, begin, gap)
+            self.parts.append([(-1, math.nan)] if self.draws else no_answer_of(self.learner, self.raw))
+            begin = gap
         self.add(batch, results, begin, end)
 
     def add(self, batch: Batch, results: Results, begin: int, end: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import JsonObject, require
+from vwlite.config_check import JsonObject, contents_of, require
 from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import Block
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -222,10 +222,8 @@ def read_header(path: str) -> Mapping[str, Any]:
 
 
 def check_run(path: str, header: Mapping[str, Any]) -> None:
-    try:
+    with contents_of(path, "a checkpoint of this version"):
         require(header.get("run"), StoppedRun, "run")
-    except ValueError as error:
-        raise ModelError(f"{path} is not a checkpoint of this version ({error})") from error
 
 
 class RunMonitor(DisplayMonitor):

@@ -19,8 +19,9 @@ from vwlite.solvers.aso.auxiliary import most_frequent, read_aux, views
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.model_file import load_target, save_target
+from vwlite.solvers.aso.model_file import content, load_target
 from vwlite.solvers.aso.train import learn
+from vwlite.storage.model_file import save
 
 NAMES = st.sampled_from("abcdefgh")
 ROWS = st.lists(st.dictionaries(NAMES, st.integers(1, 9), max_size=6), min_size=1, max_size=12)
@@ -77,7 +78,7 @@ def test_theta_hands_its_weights_to_the_model_and_both_to_their_files(tmp_path):
     own = dict(zip(target.words.names, target.words.idf.tolist(), strict=False))
     assert own["never_seen"] == np.float32(np.log(61)) == target.words.idf[-1]
     assert all(own[name] == weight for name, weight in zip(theta.words.names, theta.words.idf.tolist(), strict=False))
-    save_target(path, target, {})
+    save(path, *content(target, {}))
     again = load_target(path)
     assert again.scores(data).tobytes() == target.scores(data).tobytes()
     plain = learn(LearnConfig((read_aux("freq-k:2"),), dim=3), data, None).theta
@@ -95,7 +96,7 @@ def test_without_theta_the_weights_are_those_of_the_labelled_text(tmp_path):
 
 def test_a_model_without_weights_says_nothing_of_them(tmp_path):
     path = tmp_path / "model"
-    save_target(str(path), train(corpus(tmp_path, documents(12)), None, TargetConfig()), {})
+    save(str(path), *content(train(corpus(tmp_path, documents(12)), None, TargetConfig()), {}))
     with zipfile.ZipFile(path) as file:
         assert not any("idf" in name for name in file.namelist())
         header = json.loads(file.read(next(name for name in file.namelist() if name.endswith("json"))))
@@ -105,7 +106,7 @@ def test_a_model_without_weights_says_nothing_of_them(tmp_path):
 def test_weights_below_0_in_a_file_are_refused(tmp_path):
     target = train(corpus(tmp_path, documents(12)), None, TargetConfig(idf=True))
     target.words.idf[0] = -1
-    save_target(str(tmp_path / "model"), target, {})
+    save(str(tmp_path / "model"), *content(target, {}))
     with pytest.raises(ModelError, match="the weights of its features"):
         load_target(str(tmp_path / "model"))
 

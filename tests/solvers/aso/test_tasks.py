@@ -13,7 +13,8 @@ from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import Task, fit_task, solve_task, task_rows
-from vwlite.solvers.aso.tasks import Rounds, learn_tasks, load_tasks, save_tasks
+from vwlite.solvers.aso.tasks import Rounds, content, learn_tasks, load_tasks
+from vwlite.storage.model_file import save
 from vwlite.training.listener import Monitor
 
 
@@ -166,11 +167,11 @@ def test_lambda_of_a_task_own_namespaces_and_dim(tmp_path):
 
 def test_a_model_in_a_file(tmp_path):
     model, data = learn_tasks(corpus(tmp_path, shops(1)), TasksConfig(task="shop")), corpus(tmp_path, shops(2))
-    save_tasks(str(tmp_path / "model"), model)
+    save(str(tmp_path / "model"), *content(model))
     again = load_tasks(str(tmp_path / "model"))
     assert predicted(again, data).tobytes() == predicted(model, data).tobytes()
     model.tasks[1] = model.tasks[0]
-    save_tasks(str(tmp_path / "model"), model)
+    save(str(tmp_path / "model"), *content(model))
     with pytest.raises(ModelError, match="the names of its tasks"):
         load_tasks(str(tmp_path / "model"))
 

@@ -14,8 +14,8 @@ from vwlite.evaluation.inspect_model import (
     inspect,
     missing_names_note,
     require_names,
+    tsv_lines,
     write_factors,
-    write_tsv,
 )
 from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import atomic_output
@@ -38,7 +38,7 @@ def run(arguments: OptionValues) -> int:
         if arguments["out"]:
             write_factors(parts, arguments["out"])
         else:
-            write_tsv(parts, sys.stdout)
+            sys.stdout.writelines(f"{line}\n" for line in tsv_lines(parts))
         return 0
     header, top = inspection.header(), inspection.top(arguments["top"], arguments["by_class"])
     for name in ("readable_model", "invert_hash"):

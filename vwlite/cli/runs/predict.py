@@ -52,11 +52,11 @@ def predictor(arguments: dict[str, Any]) -> Predict:
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
     shown: dict[str, Any] = {"quiet": arguments["quiet"]}
     if arguments["jsonl"]:
-        from vwlite.api.json_predictions import make_opener  # which text needs not
+        from vwlite.api.json_predictions import open_json_predictions  # which text needs not
 
         check_jsonl(arguments)
         key = shown_kind(arguments) or "prediction"
-        shown["open_answers"] = make_opener(key, arguments["sample"], arguments["with_labels"])
+        shown["open_answers"] = partial(open_json_predictions, key, arguments["sample"], arguments["with_labels"])
     elif arguments["with_labels"]:
         shown["open_answers"] = open_labelled
     elif arguments["sample"] is not None:

@@ -56,13 +56,9 @@ def margins(target: Target, scores: np.ndarray) -> np.ndarray:
     return best[:, 1] - best[:, 0]
 
 
-def encoded_names(target: Target) -> list[bytes]:
-    return [name.encode("utf-8", "surrogateescape") for name in target.classes.names]
-
-
 def chosen_names(target: Target, some: Scored) -> list[bytes]:
     """The class of each row; with several the classes, ``-`` for none."""
-    names = encoded_names(target)
+    names = [name.encode("utf-8", "surrogateescape") for name in target.classes.names]
     return [b",".join(names[p] for p in np.flatnonzero(row).tolist()) or b"-" for row in some.chosen]
 
 

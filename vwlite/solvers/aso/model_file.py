@@ -4,9 +4,9 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from vwlite.config_check import JsonObject, built, require
+from vwlite.config_check import JsonObject, built, contents_of, require
 from vwlite.data.batch import Classes
-from vwlite.errors import DataError, ModelError, UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import open_theta, theta_from, theta_parts
 from vwlite.options import USUAL_MEMORY
@@ -15,16 +15,11 @@ from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Position, Stopped, solve, zero_weights
 from vwlite.solvers.aso.tagger import classes_of, replace_decoding, tagger_of
-from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import TargetHeader, data_of
 
 TARGET = "aso"
-
-
-def save_target(path: str, target: Target, facts: JsonObject) -> None:
-    model_file.save(path, *content(target, facts))
 
 
 def content(target: Target, facts: JsonObject) -> tuple[JsonObject, dict[str, np.ndarray]]:
@@ -49,7 +44,7 @@ def content(target: Target, facts: JsonObject) -> tuple[JsonObject, dict[str, np
 def load_target(path: str) -> Target:
     """Raises ModelError."""
     header, arrays = open_theta(path, TARGET, "made by vwlite aso train")
-    try:
+    with contents_of(path, "a model of this version's aso train"):
         require(header, TargetHeader, "header")
         words, theta = words_from("word", arrays, header["spaces"]), None
         if "groups" in header:
@@ -75,10 +70,6 @@ def load_target(path: str) -> Target:
         if "position" in header:
             target.position = Position(**header["position"])
         return target
-    except ModelError:
-        raise
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is not a model of this version's aso train ({error})") from error
 
 
 UNSEEN = -1.0  # bias of a class that no example had: with no weights the best score of the others' examples

@@ -5,8 +5,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Between, Double, JsonObject, require
-from vwlite.errors import ModelError, UsageError
+from vwlite.config_check import Between, Double, JsonObject, contents_of, require
+from vwlite.errors import UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import THETA, open_theta, theta_from
 from vwlite.options import OptionValues
@@ -15,6 +15,7 @@ from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
 from vwlite.storage.model_file import numbers
 from vwlite.storage.weight_table import Arrays
 
+THIS_VERSION = "a Theta of this version"
 Natural = Annotated[int, Between(0, 2**63 - 1)]
 
 
@@ -97,10 +98,8 @@ def kept_options(path: str) -> OptionValues:
     header, _ = open_theta(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
     if "stream" not in header:
         raise UsageError(f"{path} has no weights to continue with: aso learn --online --keep-weights writes them")
-    try:
+    with contents_of(path, THIS_VERSION):
         require(header["stream"], StreamHeader, "stream")
-    except ValueError as error:
-        raise damaged_error(path, error) from error
     options: JsonObject = header["stream"]["options"]
     return options
 
@@ -108,14 +107,10 @@ def kept_options(path: str) -> OptionValues:
 def load(path: str, config: LearnConfig, most: int) -> Stream:
     """Raises ModelError."""
     header, arrays = open_theta(path, THETA, "made by vwlite aso learn")
-    try:
+    with contents_of(path, THIS_VERSION):
         require(header["aso"], Facts, "aso")
         listed = header["aso"]["listed"]
         return stream_from({**header, "listed": listed}, arrays, theta_from(header, arrays).words, config, most)
-    except ModelError:
-        raise
-    except (KeyError, ValueError, UsageError) as error:
-        raise damaged_error(path, error) from error
 
 
 def stream_content(stream: Stream, options: OptionValues) -> tuple[JsonObject, dict[str, np.ndarray]]:
@@ -176,7 +171,3 @@ def part_from(config: LearnConfig, words: Vocabulary, record: PartHeader, place:
         raise ValueError("the weights of its problems")
     part.keys = words.key[seen]
     return part
-
-
-def damaged_error(path: str, error: Exception) -> ModelError:
-    return ModelError(f"{path} is not a Theta of this version ({error})")

@@ -12,7 +12,7 @@ from vwlite.data.config import EVENTS, InputConfig, available_cores, has_words, 
 from vwlite.errors import ModelError, UsageError
 from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request, is_count
+from vwlite.options import MemoryConfig, OptionValues, Request, is_count
 from vwlite.solvers.aso import online_file, problem_list
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.config import (
@@ -79,14 +79,13 @@ def learn_config(request: Request) -> LearnConfig:
             dims.append((name, int(number)))
         else:
             dim = int(number)
-    limit = request.config(MemoryConfig).max_memory
     return replace(
         problem_config(request),
         chosen=problem_list.read_list(values["problems"]) if values.get("problems") else None,
         groups=tuple(tuple(text.split(",")) for text in values["group"]),
         dim=dim,
         dims=tuple(dims),
-        memory=limit * GIB if limit else USUAL_MEMORY,
+        memory=request.config(MemoryConfig).limit_in_bytes,
         solver=solver_config(request),
     )
 

@@ -12,7 +12,7 @@ from vwlite.data.config import available_cores, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request
+from vwlite.options import MemoryConfig, OptionValues, Request
 from vwlite.solvers.aso import model_file, online_file, tasks
 from vwlite.solvers.aso.classifier import Progress, Target, train
 from vwlite.solvers.aso.config import (
@@ -69,8 +69,7 @@ class AsoSolver(Solver):
         self.request, self.initial = request, initial
         begun = data_of(container.read_header(initial)) if initial else None
         self.input = input_of(request.values, begun, request.given)
-        limit = request.config(MemoryConfig).max_memory
-        self.memory = limit * GIB if limit else USUAL_MEMORY
+        self.memory = request.config(MemoryConfig).limit_in_bytes
 
     def deciding_options(self) -> OptionValues:
         values = self.request.values

@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Double, JsonObject, built, require
-from vwlite.errors import DataError, ModelError, UsageError
+from vwlite.config_check import Double, JsonObject, built, contents_of, require
+from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.metrics import LOG_LOSS_EPS
 from vwlite.features.sparse_rows import Vocabulary, word_arrays, words_from
 from vwlite.features.theta import open_theta
@@ -30,7 +30,6 @@ from vwlite.solvers.aso.task_data import (
     task_rows,
 )
 from vwlite.solvers.tall_matrices import leading
-from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import TasksHeader, data_of
@@ -228,10 +227,6 @@ def task_source_text(source: str) -> str:
 TASKS = "aso-tasks"
 
 
-def save_tasks(path: str, model: TaskModel) -> None:
-    model_file.save(path, *content(model))
-
-
 def content(model: TaskModel) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """Header and arrays of the file."""
     config = {
@@ -253,7 +248,7 @@ def content(model: TaskModel) -> tuple[JsonObject, dict[str, np.ndarray]]:
 def load_tasks(path: str) -> TaskModel:
     """Raises ModelError."""
     header, arrays = open_theta(path, TASKS, "made by vwlite aso tasks")
-    try:
+    with contents_of(path, "a model of this version's aso tasks"):
         require(header, TasksHeader, "header")
         words, config = words_from("word", arrays, header["spaces"]), built(TasksConfig, header["config"])
         tasks = header["tasks"]
@@ -269,10 +264,6 @@ def load_tasks(path: str) -> TaskModel:
             header["objectives"],
             data_of(header),
         )
-    except ModelError:
-        raise
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is not a model of this version's aso tasks ({error})") from error
 
 
 FIGURE = {"squared": "mean squared error", **dict.fromkeys(OF_SIGNS, "accuracy")}

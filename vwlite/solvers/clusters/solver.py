@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from random import Random
@@ -23,7 +23,7 @@ from vwlite.solvers.clusters.train import Clusters, Lloyd, squares_of
 from vwlite.solvers.cut.find import DegreeRows, spectral_partitions, spectral_vectors
 from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, lines_of_rows
 from vwlite.training.listener import Monitor
-from vwlite.training.solver_run import Content, Reader
+from vwlite.training.solver_run import Reader
 
 
 class Cut(Lloyd):
@@ -152,7 +152,6 @@ class Cluster(RowSolver):
     learner = ClusterModel.learner
     model_type = ClusterModel
     what = "clusters"
-    method: Lloyd
 
     def configured(self, request: Request) -> ClusterConfig:
         config = request.config(ClusterConfig)
@@ -175,16 +174,7 @@ class Cluster(RowSolver):
     def read(self, reader: Reader) -> None:
         self.open(reader, again=True, kind=DegreeRows if self.config.cut else RowSource)
         solution = self.before.solution if self.before else None
-        self.method = method_of(self.config)(self.config, self.source, solution, self.memory, self.input.threads)
-
-    def fit(self, monitor: Monitor) -> None:
-        self.solution = self.method.run(monitor)
-
-    def state(self) -> Content:
-        return self.method.state()
-
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        self.method.restore(header, arrays)
+        self.work = method_of(self.config)(self.config, self.source, solution, self.memory, self.input.threads)
 
 
 class Assignment:

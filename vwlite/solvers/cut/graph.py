@@ -82,7 +82,7 @@ def undirected(edges: Edges, combine: str) -> Undirected:
     order = np.argsort(key, kind="stable")
     key, weight = key[order], edges.weight[order].astype(np.float64)
     first = firsts(key)
-    key, weight = key[first], sum_runs(weight, first)
+    key, weight = key[first], np.add.reduceat(weight, first) if len(first) else weight
     pair = key >> np.uint64(1)
     first = firsts(pair)
     both = np.diff(np.append(first, len(pair))) == 2
@@ -100,10 +100,6 @@ def firsts(sorted_keys: np.ndarray) -> np.ndarray:
     new = np.ones(len(sorted_keys), bool)
     new[1:] = sorted_keys[1:] != sorted_keys[:-1]
     return np.flatnonzero(new)
-
-
-def sum_runs(values: np.ndarray, first: np.ndarray) -> np.ndarray:
-    return np.add.reduceat(values, first) if len(first) else values
 
 
 def graph_of(edges: Undirected, connected: np.ndarray) -> Graph:

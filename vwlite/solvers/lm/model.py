@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite import interrupts
 from vwlite._native import window_network
-from vwlite.config_check import JsonObject, built, require
+from vwlite.config_check import JsonObject, built, contents_of, require
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
@@ -80,11 +80,6 @@ def new_network(config: LmConfig, words: int) -> Network:
     )
 
 
-def network_of(words: np.ndarray, inputs: np.ndarray, bias: np.ndarray, output: np.ndarray) -> Network:
-    """The network with the arrays of a model."""
-    return Network(words, pad(inputs), pad(bias), pad(output))
-
-
 class Header(TypedDict):
     """The header of a model of ``vwlite lm``."""
 
@@ -126,16 +121,12 @@ class LmModel:
         header = loaded.header
         if header.get("learner") != cls.learner:
             raise ModelError(f"{path} was not made by 'vwlite lm' (its learner is {header.get('learner')!a})")
-        try:
+        with contents_of(path, "a model of this version's vwlite lm"):
             require(header, Header, "header")
             config = built(LmConfig, header["lm"])
             words = words_from(loaded.arrays)
             network = network_from(loaded.arrays, config, len(words))
             return cls(config, words, network, header["passes"], header["steps"])
-        except ModelError:
-            raise
-        except (KeyError, ValueError, UsageError) as error:
-            raise ModelError(f"{path} is not a model of this version's vwlite lm ({error})") from error
 
 
 def words_from(arrays: Mapping[str, Any]) -> Words:
@@ -148,11 +139,11 @@ def words_from(arrays: Mapping[str, Any]) -> Words:
 def network_from(arrays: Mapping[str, Any], config: LmConfig, words: int) -> Network:
     """Raises KeyError, ValueError."""
     hidden, inputs = config.hidden, config.window * config.dim
-    return network_of(
+    return Network(
         numbers(arrays, "lm_words", np.float32, (words, config.dim)),
-        numbers(arrays, "lm_inputs", np.float32, (inputs, hidden)),
-        numbers(arrays, "lm_bias", np.float32, (hidden,)),
-        numbers(arrays, "lm_output", np.float32, (hidden,)),
+        pad(numbers(arrays, "lm_inputs", np.float32, (inputs, hidden))),
+        pad(numbers(arrays, "lm_bias", np.float32, (hidden,))),
+        pad(numbers(arrays, "lm_output", np.float32, (hidden,))),
     )
 
 

@@ -23,7 +23,6 @@ from vwlite.solvers.loglinear.problems import (
     Pairs,
     Problem,
     chains_of,
-    empty_family,
     examples_of,
     family,
     find,
@@ -228,5 +227,5 @@ def ways_of(label: np.ndarray, labels: int, token_before: np.ndarray) -> np.ndar
 
 def edges_of(config: L1Config, tokens: Lines, way: np.ndarray, labels: int) -> FeatureLabelIndex:
     if tokens.edge is None:
-        return empty_family()
+        return FeatureLabelIndex(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
     return family(tokens.edge, way, labels**2, config.dense_pairs)

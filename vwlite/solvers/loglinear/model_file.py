@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.config_check import JsonObject, built, check_types, require
+from vwlite.config_check import JsonObject, built, check_types, contents_of, require
 from vwlite.data.config import InputConfig
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
@@ -144,7 +144,7 @@ def load(path: str) -> LoadedModel:
     header, arrays = loaded.header, loaded.arrays
     if "l1" not in header:
         raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')!a})")
-    try:
+    with contents_of(path, "a log-linear model of this version"):
         require(header, LogLinear, "header")
         Counters().restore(header["counters"])
         options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
@@ -163,10 +163,6 @@ def load(path: str) -> LoadedModel:
         check(pairs)
         theta = FeatureMap.of(header, arrays) if "theta" in header else None
         return LoadedModel(path, past, config, features, pairs, None, table, names, theta)
-    except ModelError:
-        raise
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is not a log-linear model of this version ({error})") from error
 
 
 def record_of(header: JsonObject) -> TrainingRecord:

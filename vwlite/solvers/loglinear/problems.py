@@ -90,10 +90,6 @@ def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> FeatureLab
     return FeatureLabelIndex(features, keys // max(labels, 1), (keys % max(labels, 1)).astype(np.uint32))
 
 
-def empty_family() -> FeatureLabelIndex:
-    return FeatureLabelIndex(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
-
-
 def union(one: FeatureLabelIndex, other: FeatureLabelIndex, labels: int) -> FeatureLabelIndex:
     """The pairs of both; the features of ``one`` keep their numbers."""
     new = other.features[find(one.features, other.features) < 0]

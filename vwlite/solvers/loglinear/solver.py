@@ -12,7 +12,7 @@ from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta import FeatureMap, check_same
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request, check_needs, effective
+from vwlite.options import MemoryConfig, OptionValues, Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.held_out import read_holdout
@@ -39,7 +39,6 @@ class L1(Solver):
         if names and input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
         features = features_of(request, config, model)
-        limit = request.config(MemoryConfig).max_memory
         self.job = TrainJob(
             config=config,
             features=features,
@@ -49,7 +48,7 @@ class L1(Solver):
             patience=self.held.early_terminate,
             names=bool(names),
             initial=model,
-            memory=limit * GIB if limit else USUAL_MEMORY,
+            memory=request.config(MemoryConfig).limit_in_bytes,
             curriculum=request.config(CurriculumConfig),
         )
         self.job.check()

@@ -16,7 +16,6 @@ from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
 from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, check_slots, lines_of_rows
 from vwlite.storage.model_file import numbers
-from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Byte, Kind, Natural
 from vwlite.training.solver_run import Content, Reader
 
@@ -84,21 +83,11 @@ class Pca(RowSolver):
     learner = PcaModel.learner
     model_type = PcaModel
     what = "principal components"
-    iteration: SubspaceIteration
 
     def read(self, reader: Reader) -> None:
         self.open(reader, again=self.config.passes > 1 or (self.features.weight != "none" and not self.before))
         initial = self.before.solution if self.before else NO_COMPONENTS
-        self.iteration = SubspaceIteration(self.config, self.source, initial, self.memory, self.input.threads)
-
-    def fit(self, monitor: Monitor) -> None:
-        self.solution = self.iteration.run(monitor)
-
-    def state(self) -> Content:
-        return self.iteration.state()
-
-    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        self.iteration.restore(header, arrays)
+        self.work = SubspaceIteration(self.config, self.source, initial, self.memory, self.input.threads)
 
 
 def top_features(model: PcaModel, top: int) -> list[JsonObject]:
