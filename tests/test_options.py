@@ -160,7 +160,8 @@ def test_a_learner_is_asked_for_by_options_that_there_are():
     assert set(asked) - {param.name for param in train.params} == {"vw_nn", "vw_rank"}  # --nn, --rank of vwlite vw
     unasked = {config.learner for config in config_classes() if not config.selected_by}
     together = {
-        "active_dyadic", "als", "bfgs_multiclass", "bfgs_outputs", "factored", "lfl", "nn_classes", "scoring_tree",
+        "active_dyadic", "als", "bfgs_multiclass", "bfgs_outputs", "factored", "factored_classes", "lfl", "nn_classes",
+        "scoring_tree",
     }
     assert unasked == {"class_learners", "gd"} | together
 

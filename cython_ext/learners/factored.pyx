@@ -1,344 +1,216 @@
-"""Multi-output linear regression with weights of low rank, W = A B'. A has a row for each feature, B a row for each output.
+"""Multi-output regression, and classes by one loss of all their scores, with weights of low rank; see ``factors.pxd``."""
 
-The penalty is ``penalty`` times (|A|^2 + |B|^2) / 2, whose minimum over all factorisations of W is the sum of its singular values
-(Srebro, Rennie and Jaakkola, NIPS 2005). An example x has the latent vector a = x'A and the raw predictions B a. Each example
-updates A with B fixed, then B with A fixed, which are two linear models. The step of A is implicit: its size is proportional to
-the slope of the loss at its end. Rows have adaptive learning rates, those of features also per-feature scales.
-
-The penalty of a row of A is applied when the row is next read: its own rate, which no example has changed since, times what
-``penalty_sum`` has grown by. Tables are float32, so a row stores the part that has been applied to it exactly as the sum of two
-floats, ``applied[0]`` and ``applied[1]``; ``penalty_sum`` is therefore rounded to the precision of two floats.
-"""
-
-from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
+from libc.math cimport isfinite, isnan, sqrtf
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from base.byte_scan cimport prefetch
-from features.namespace_groups cimport Rows
-from learners.class_blocks cimport score_rows, step_rows
-from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
-from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
-from losses.loss_types cimport needs_update
-from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results
-
-cdef extern from *:
-    """
-    #define VWL_TOLERANCE 1e-3f
-    """
-    const float TOLERANCE "VWL_TOLERANCE"  # relative error of the size of an implicit step
-
-cdef enum:                 # columns of ``rates``, named in vwlite/learners/factored.py
-    SQUARES = 0            # sum of squared gradients
-    SCALE = 1              # largest |x|
-    APPLIED = 2            # and 3: the part of ``penalty_sum`` that has been applied to the row
-    COLUMNS = 4
-    MAX_ITERATIONS = 30    # of the root search for an implicit step
+from features.namespace_groups cimport Rows
+from features.row_buffer cimport Scratch
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
+from learners.factors cimport Factors, find_rows, move_row, open_factors, output, predict, reserve, update_features
+from learners.gd_update cimport RATE_NOW, Learner, clip
+from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
+from learners.softmax_rows cimport (
+    RATE, Softmax, flow, number_of_first, open_lists, open_softmax, report as report_classes, score_gradient, smooth_target,
+    step_taken, true_class,
+)
+from losses.loss_types cimport needs_update
 
 
 cdef struct Factored:
     Outputs o              # ``step`` holds slopes of losses, ``sum`` the change of raw predictions per unit of step size
-    float *features        # (features, width) A
-    float *rates           # (features, COLUMNS); NULL in a model that only predicts, whose penalties are all applied
-    float *outputs         # (outputs, width) B
-    float *squares         # (outputs,) sums of squared gradients of the rows of B
-    double *penalty_sum    # sum of penalty times step size over all updates
-    float penalty          # strength of the penalty
-    size_t width
-    uint32_t mask
-    float *latent          # (width,) a
-    float *latent_gradient # (width,) gradient of the loss in a, B' times the slopes
-    float *scaled          # (terms,) feature values times a factor for their rows
-    size_t terms
+    Factors f
 
 
-cdef inline int reserve(Factored *f, size_t terms) noexcept nogil:
-    if terms > f.terms or f.scaled == NULL:
-        free(f.scaled)
-        f.terms = 2 * terms + 8
-        f.scaled = <float *>malloc(f.terms * sizeof(float))
-        if f.scaled == NULL:
-            return NO_MEMORY
-    return OK
-
-
-cdef inline float outstanding(const float *applied, double total) noexcept nogil:
-    """The part of the sum that has not been applied to the row yet."""
-    return <float>(total - (<double>applied[0] + applied[1]))
-
-
-cdef inline void mark_applied(float *applied, double total) noexcept nogil:
-    """Record that the whole sum has been applied to the row."""
-    applied[0] = <float>total
-    applied[1] = <float>(total - applied[0])
-
-
-cdef inline double add_to_sum(double total, double penalty) noexcept nogil:
-    """The sum of both, rounded to what two floats can hold."""
-    cdef float high = <float>(total + penalty)
-    return <double>high + <float>(total + penalty - high)
-
-
-cdef inline float dot(const float *a, const float *b, size_t n) noexcept nogil:
-    cdef size_t i
-    cdef float sum = 0
-    for i in range(n):
-        sum += a[i] * b[i]
-    return sum
-
-
-cdef inline float row_rate(const float *stats) noexcept nogil:
-    return 1 / (sqrtf(stats[SQUARES]) * stats[SCALE]) if stats[SQUARES] > 0 and stats[SCALE] > 0 else 0
-
-
-cdef inline float row_decay(const Factored *f, const float *stats) noexcept nogil:
-    """The factor by which penalties not yet applied shrink a row of A."""
-    return expf(-outstanding(stats + APPLIED, f.penalty_sum[0]) * row_rate(stats))
-
-
-cdef inline void shrink_row(Factored *f, size_t row) noexcept nogil:
-    """Apply the outstanding penalties to a row of A."""
-    cdef float *stats = f.rates + COLUMNS * row
-    cdef float decay = row_decay(f, stats)
-    cdef size_t i
-    if decay != 1:
-        for i in range(f.width):
-            f.features[f.width * row + i] = f.features[f.width * row + i] * decay
-    mark_applied(stats + APPLIED, f.penalty_sum[0])
-
-
-cdef inline void predict(Factored *f, const Scratch *s, float initial, bint learns, float *raw) noexcept nogil:
-    """Compute ``latent`` and the raw predictions of all outputs; when learning, penalties are applied to the rows read."""
-    cdef size_t i
-    cdef uint32_t c
-    for i in range(s.terms):
-        f.scaled[i] = s.value[i]
-        if learns:
-            shrink_row(f, s.index[i])
-        elif f.rates != NULL:
-            f.scaled[i] = s.value[i] * row_decay(f, f.rates + COLUMNS * <size_t>s.index[i])
-    memset(f.latent, 0, f.width * sizeof(float))
-    score_rows(f.features, s.index, f.scaled, s.terms, f.width, f.latent)
-    for c in range(f.o.outputs):
-        raw[c] = initial + dot(f.outputs + f.width * c, f.latent, f.width)
-
-
-cdef inline float slope(const Factored *f, uint32_t c, float p) noexcept nogil:
+cdef inline float slope(const Outputs *o, uint32_t c, float p) noexcept nogil:
     """The derivative of the loss of output ``c`` at the prediction ``p``; 0 without a label or where no update is needed."""
-    cdef const Learner *m = &f.o.each[c]
-    if isnan(f.o.label[c]) or not needs_update(&m.loss, &m.params, p, f.o.label[c]):
+    cdef const Learner *m = &o.each[c]
+    if isnan(o.label[c]) or not needs_update(&m.loss, &m.params, p, o.label[c]):
         return 0
-    return m.loss.slope(&m.params, p, f.o.label[c])
+    return m.loss.slope(&m.params, p, o.label[c])
 
 
-cdef inline float slope_along(const Factored *f, float step) noexcept nogil:
-    """The directional derivative of the total loss along ``o.sum``, after a step of this size."""
+cdef void find_slopes(void *learner, float step) noexcept nogil:
+    cdef Factored *q = <Factored *>learner
     cdef uint32_t c
-    cdef float sum = 0
-    for c in range(f.o.outputs):
-        sum += slope(f, c, f.o.clipped[c] - step * f.o.sum[c]) * f.o.sum[c]
-    return sum
+    for c in range(q.o.outputs):
+        q.f.slope[c] = slope(&q.o, c, q.o.clipped[c] - step * q.f.change[c])
 
 
-cdef inline float implicit_step(const Factored *f, float max_step) noexcept nogil:
-    """The step size t that solves t = max_step * slope_along(t) / slope_along(0), by false position (Illinois variant)."""
-    cdef float now = slope_along(f, 0), low = 0, high = max_step, at, residual_low = -max_step, residual_high, residual
-    cdef int side = 0, iteration
-    if not now > 0:
-        return max_step
-    residual_high = max_step - max_step * slope_along(f, max_step) / now
-    if residual_high <= TOLERANCE * max_step:
-        return max_step
-    at = max_step
-    for iteration in range(MAX_ITERATIONS):
-        at = high - residual_high * (high - low) / (residual_high - residual_low)
-        residual = at - max_step * slope_along(f, at) / now
-        if fabsf(residual) <= TOLERANCE * at:
-            break
-        if residual > 0:
-            high, residual_high = at, residual
-            residual_low = residual_low / 2 if side == 1 else residual_low
-            side = 1
-        else:
-            low, residual_low = at, residual
-            residual_high = residual_high / 2 if side == -1 else residual_high
-            side = -1
-    return at
-
-
-cdef inline void rescale(Factored *f, const Scratch *s, float weight) noexcept nogil:
-    """Update the scales of the row's features and the sums behind ``rate_normaliser``.
-
-    A feature whose |x| exceeds its scale has its row reduced by the same factor.
-    """
-    cdef double *norms = f.o.each[0].scalars
-    cdef float *stats
-    cdef float x, share, norm = 0
-    cdef size_t i, j
-    for i in range(s.terms):
-        stats, x = f.rates + COLUMNS * <size_t>s.index[i], fabsf(s.value[i])
-        if x > stats[SCALE]:
-            share = stats[SCALE] / x
-            for j in range(f.width):
-                f.features[f.width * s.index[i] + j] = f.features[f.width * s.index[i] + j] * share
-            stats[SCALE] = x
-        if stats[SCALE] > 0:
-            norm += (x / stats[SCALE]) * (x / stats[SCALE])
-    norms[NORM_SUM] += <double>weight * norm
-    norms[NORM_WEIGHT] += weight
-
-
-cdef inline float rate_normaliser(const Factored *f) noexcept nogil:
-    """The factor on all rates that accounts for the average number of features of an example, as in ``gd_update.pxd``."""
-    cdef const double *norms = f.o.each[0].scalars
-    return sqrtf(<float>(norms[NORM_WEIGHT] / norms[NORM_SUM])) if norms[NORM_SUM] > 0 else 1
-
-
-cdef inline float update_features(Factored *f, Scratch *s, float weight, float max_step) noexcept nogil:
-    """Update A and the latent vector; returns the step size."""
-    cdef float square, factor, total = 0, step_size, x2
-    cdef float *stats
-    cdef size_t i
-    cdef uint32_t c
-    memset(f.latent_gradient, 0, f.width * sizeof(float))
-    for c in range(f.o.outputs):
-        f.o.step[c] = slope(f, c, f.o.clipped[c])
-        for i in range(f.width):
-            f.latent_gradient[i] += f.o.step[c] * f.outputs[f.width * c + i]
-    square = dot(f.latent_gradient, f.latent_gradient, f.width)
-    if square == 0:
-        return max_step * rate_normaliser(f)
-    rescale(f, s, weight)
-    factor = rate_normaliser(f)
-    for i in range(s.terms):
-        stats, x2 = f.rates + COLUMNS * <size_t>s.index[i], s.value[i] * s.value[i]
-        stats[SQUARES] += weight * x2 * square
-        f.scaled[i] = s.value[i] * row_rate(stats)
-        total += s.value[i] * f.scaled[i]
-    total = total * factor
-    for c in range(f.o.outputs):
-        f.o.sum[c] = total * dot(f.outputs + f.width * c, f.latent_gradient, f.width)
-    step_size = implicit_step(f, max_step)
-    for i in range(f.width):
-        f.latent[i] -= step_size * total * f.latent_gradient[i]
-        f.latent_gradient[i] = -step_size * factor * f.latent_gradient[i]
-    step_rows(f.features, s.index, f.scaled, s.terms, f.width, f.latent_gradient)
-    return step_size * factor
-
-
-cdef inline int update_output(Factored *f, uint32_t c, float p, float weight, float max_step, float norm) noexcept nogil:
+cdef inline int update_output(Factored *q, uint32_t c, float p, float weight, float max_step, float norm) noexcept nogil:
     """Update the row of B of output ``c``; ``norm`` is the squared norm of the latent vector, ``p`` the prediction."""
-    cdef Learner *m = &f.o.each[c]
-    cdef float *row = f.outputs + f.width * c
-    cdef float step = 0, rate, step_size = max_step, now = slope(f, c, p)
-    cdef size_t i
+    cdef Learner *m = &q.o.each[c]
+    cdef float step = 0, rate, step_size = max_step, now = slope(&q.o, c, p)
     if now != 0:
-        f.squares[c] += weight * now * now * norm
-    if f.squares[c] == 0:
+        q.f.squares[c] += weight * now * now * norm
+    if q.f.squares[c] == 0:
         return OK
-    rate = 1 / sqrtf(f.squares[c])
+    rate = 1 / sqrtf(q.f.squares[c])
     if now != 0:
-        step = m.loss.update(&m.params, p, f.o.label[c], max_step, norm * rate)
+        step = m.loss.update(&m.params, p, q.o.label[c], max_step, norm * rate)
         step_size = -step / now
-    for i in range(f.width):
-        row[i] = (row[i] + step * rate * f.latent[i]) * expf(-f.penalty * step_size * rate)
+    move_row(&q.f, c, step, rate, step_size)
     return OK if isfinite(step) else UNSTABLE
 
 
-cdef inline int learn(Factored *f, Scratch *s, float initial, float weight) noexcept nogil:
+cdef inline int learn(Factored *q, const Scratch *s, float initial, float weight) noexcept nogil:
     """Update A, then B. Returns UNSTABLE where a result is not finite."""
-    cdef float max_step = <float>f.o.each[0].scalars[RATE_NOW] * weight, step_size, norm, prediction
-    cdef int status = OK
+    cdef float max_step = <float>q.o.each[0].scalars[RATE_NOW] * weight, norm, prediction
+    cdef int status = update_features(&q.f, s, weight, max_step, &norm)
     cdef uint32_t c
-    step_size = update_features(f, s, weight, max_step)
-    f.penalty_sum[0] = add_to_sum(f.penalty_sum[0], <double>f.penalty * step_size)
-    norm = dot(f.latent, f.latent, f.width)
-    if not isfinite(step_size) or not isfinite(norm):
-        return UNSTABLE
-    for c in range(f.o.outputs):
-        prediction = clip(initial + dot(f.outputs + f.width * c, f.latent, f.width), &f.o.each[c])
-        status |= update_output(f, c, prediction, weight, max_step, norm)
+    if status != OK:
+        return status
+    for c in range(q.o.outputs):
+        prediction = clip(initial + output(&q.f, c), &q.o.each[c])
+        status |= update_output(q, c, prediction, weight, max_step, norm)
     return status
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    cdef Factored *f = <Factored *>learner
+    cdef Factored *q = <Factored *>learner
     cdef float weight = rows.importance[row], initial = rows.initial_prediction[row]
     cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learns = learning and labeled and not held
     cdef int status
-    if reserve(f, s.terms) != OK:
+    if reserve(&q.f, s.terms) != OK:
         return NO_MEMORY
-    read_labels(&f.o, row, labeled)
-    predict(f, s, initial, learns and weight > 0, f.o.raw + row * f.o.outputs)
-    status = report(&f.o, row, s.count, weight, learns, held, out)
+    read_labels(&q.o, row, labeled)
+    predict(&q.f, s, initial, learns and weight > 0, q.o.raw + row * q.o.outputs)
+    status = report(&q.o, row, s.count, weight, learns, held, out)
     if learns and weight > 0 and status == OK:
-        status = learn(f, s, initial, weight)
-    count_times(&f.o, weight, held)
+        status = learn(q, s, initial, weight)
+    count_times(&q.o, weight, held)
     return status
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    """Replace hashes by feature numbers, and prefetch the rows of these."""
-    cdef Factored *f = <Factored *>learner
-    cdef size_t i
-    for i in range(s.terms):
-        s.index[i] = s.index[i] & f.mask
-        if not s.in_cache:
-            prefetch(f.features + f.width * s.index[i])
-            if f.rates != NULL:
-                prefetch(f.rates + COLUMNS * <size_t>s.index[i])
-
-
-cdef int open_factors(Factored *f, state, config) except -1:
-    """From a ``vwlite.learners.factored.Factored`` and its ``KernelConfig``."""
-    cdef const float[:, ::1] features = state.weights, outputs = state.output_weights, rates
-    cdef float[:, ::1] squares = state.output_squares, scratch = state.latent_scratch
-    cdef double[::1] total = state.penalty
-    cdef size_t rows = features.shape[0] >> <int>config.shift
-    f.width = <size_t>1 << <int>config.shift
-    if rows < 1 or features.shape[1] != 1 or <size_t>outputs.shape[0] != f.o.outputs * f.width or outputs.shape[1] != 1:
-        raise ValueError("the factors do not fit the outputs")
-    if <uint32_t>squares.shape[0] != f.o.outputs or scratch.shape[0] != 2 or <size_t>scratch.shape[1] != f.width or total.shape[0] != 1:
-        raise ValueError("no room for the factors")
-    f.features, f.outputs, f.mask = <float *>&features[0, 0], <float *>&outputs[0, 0], <uint32_t>(rows - 1)
-    f.squares, f.penalty_sum, f.penalty = &squares[0, 0], &total[0], config.trace
-    f.latent, f.latent_gradient = &scratch[0, 0], &scratch[1, 0]
-    if state.rates is not None:
-        rates = state.rates
-        if <size_t>rates.shape[0] != rows or rates.shape[1] != COLUMNS:
-            raise ValueError("the rates do not fit the features")
-        f.rates = <float *>&rates[0, 0]
-    return 0
+    find_rows(&(<Factored *>learner).f, s)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``outputs.pyx``."""
     cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
-    cdef Factored f
+    cdef Factored q
     cdef int status
-    memset(&f, 0, sizeof(Factored))
-    f.o.outputs, f.o.monotone = config.outputs, config.monotone
-    f.o.width = state.scratch.shape[1]
-    if f.o.width < f.o.outputs or (call.learning and state.rates is None):
+    memset(&q, 0, sizeof(Factored))
+    q.o.outputs, q.o.monotone = config.outputs, config.monotone
+    q.o.width = state.scratch.shape[1]
+    if q.o.width < q.o.outputs or (call.learning and state.rates is None):
         raise ValueError("no room for the outputs")
-    f.o.each = <Learner *>calloc(f.o.outputs, sizeof(Learner))
-    if f.o.each == NULL:
+    q.o.each = <Learner *>calloc(q.o.outputs, sizeof(Learner))
+    if q.o.each == NULL:
         raise MemoryError("no memory for the outputs")
     try:
-        open_each(&f.o, state, config)
-        open_factors(&f, state, config)
-        open_labels(&f.o, batch.lists, call.rows.size)
-        open_results_of_outputs(&f.o, state, call.rows.size)
+        open_each(&q.o, state, config)
+        open_factors(&q.f, state, config, q.o.outputs)
+        open_labels(&q.o, batch.lists, call.rows.size)
+        open_results_of_outputs(&q.o, state, call.rows.size)
+        q.f.learner, q.f.find_slopes, q.f.norms = &q, find_slopes, q.o.each[0].scalars
+        q.f.slope, q.f.change = q.o.step, q.o.sum
         call.plan.flat = plan.flat
         check_fit(state, &call)
         with nogil:
-            status = process_in_order(&f, prepare, process_example, True, &call)
+            status = process_in_order(&q, prepare, process_example, True, &call)
     finally:
-        free(f.o.each)
-        free(f.scaled)
+        free(q.o.each)
+        free(q.f.scaled)
     return status, call.row
+
+
+cdef struct FactoredClasses:
+    Softmax m              # ``p`` holds slopes, ``step`` the change of scores per unit of step size, ``gradient`` scores after one
+    Factors f
+
+
+cdef void find_class_slopes(void *learner, float step) noexcept nogil:
+    cdef FactoredClasses *q = <FactoredClasses *>learner
+    cdef uint32_t c
+    for c in range(q.m.classes):
+        q.m.gradient[c] = q.m.s[c] - step * q.f.change[c]
+    score_gradient(&q.m, q.m.gradient, q.m.p)
+
+
+cdef inline int update_classes(FactoredClasses *q, float weight, float max_step, float norm) noexcept nogil:
+    """Update the rows of B, whose scores ``s`` follow the gradient flow of the loss; ``norm`` as in ``update_output``."""
+    cdef float step_size
+    cdef uint32_t c
+    score_gradient(&q.m, q.m.s, q.m.p)
+    for c in range(q.m.classes):
+        q.m.gradient[c] = weight * q.m.p[c] * q.m.p[c]
+        q.f.squares[c] += q.m.gradient[c] * norm
+        q.m.reach[c] = norm / sqrtf(q.f.squares[c]) if q.f.squares[c] > 0 else 0
+        q.m.step[c] = q.m.s[c]
+    flow(&q.m, q.m.s, max_step)
+    for c in range(q.m.classes):
+        q.m.step[c] = (q.m.s[c] - q.m.step[c]) / q.m.reach[c] if q.m.reach[c] > 0 else 0
+        if not isfinite(q.m.step[c]):
+            return UNSTABLE
+    step_size = step_taken(&q.m, weight) if norm > 0 else -1
+    for c in range(q.m.classes):
+        if q.f.squares[c] > 0:
+            move_row(&q.f, c, q.m.step[c], 1 / sqrtf(q.f.squares[c]), step_size if step_size >= 0 else max_step)
+    return OK
+
+
+cdef inline int learn_classes(FactoredClasses *q, const Scratch *s, float initial, float weight) noexcept nogil:
+    """As ``learn``."""
+    cdef float max_step = <float>q.m.scalars[RATE] * weight, norm
+    cdef int status = update_features(&q.f, s, weight, max_step, &norm)
+    cdef uint32_t c
+    if status != OK:
+        return status
+    for c in range(q.m.classes):
+        q.m.s[c] = initial + output(&q.f, c)
+    return update_classes(q, weight, max_step, norm)
+
+
+cdef int process_class(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef FactoredClasses *q = <FactoredClasses *>learner
+    cdef float y = rows.label[row], weight = rows.importance[row], initial = rows.initial_prediction[row]
+    cdef bint held = out.holdout_mask != NULL and out.holdout_mask[row], learns = learning and not isnan(y) and not held
+    cdef uint32_t first = number_of_first(&q.m, row, y, learns), true = true_class(&q.m, y, first)
+    cdef int status
+    if reserve(&q.f, s.terms) != OK:
+        return NO_MEMORY
+    learns = learns and weight > 0 and true < q.m.classes
+    predict(&q.f, s, initial, learns, q.m.s)
+    status = report_classes(&q.m, rows, row, first, true, held, out)
+    if learns and status == OK:
+        smooth_target(&q.m.labels, true)
+        status = learn_classes(q, s, initial, weight)
+    out.features[row] = <uint32_t>s.count
+    return status
+
+
+cdef void prepare_classes(void *learner, Scratch *s) noexcept nogil:
+    find_rows(&(<FactoredClasses *>learner).f, s)
+
+
+def run_class_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``softmax.pyx``."""
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
+    cdef FactoredClasses q
+    cdef int status
+    if call.learning and state.rates is None:
+        raise ValueError("these tables cannot learn")
+    q.m = open_softmax(state, config, call.rows.size)
+    open_factors(&q.f, state, config, q.m.classes)
+    q.f.learner, q.f.find_slopes, q.f.norms = &q, find_class_slopes, q.m.scalars
+    q.f.slope, q.f.change = q.m.p, q.m.step
+    call.plan.flat = plan.flat
+    if config.shares and batch.lists is not None:
+        open_lists(&q.m.labels, batch.lists, call.rows.size)
+    check_fit(state, &call)
+    with nogil:
+        status = process_in_order(&q, prepare_classes, process_class, not q.m.vw_compat, &call)
+    free(q.f.scaled)
+    return status, call.row
+
+
+class OfClasses:
+    """What runs rows of classes, as this module does of several outputs."""
+
+    run_rows = staticmethod(run_class_rows)

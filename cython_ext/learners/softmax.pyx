@@ -4,7 +4,7 @@ The weights of a feature for all classes are contiguous and share its scale. Ste
 descent; they follow the gradient flow of the loss in short steps, so that a large importance does not overshoot.
 """
 
-from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
+from libc.math cimport fabsf, isfinite, isnan, sqrtf
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -21,12 +21,11 @@ from learners.iterate_means cimport (
 )
 from learners.row_shrinkage cimport ROWS, SQUARES, add_penalty, common_rate, length_of, shrink_factor
 from learners.softmax_rows cimport (
-    CRAMMER_SINGER, MULTINOMIAL, NORM_SUM, NORM_WEIGHT, RATE, Softmax, loss_of, number_of_first, open_lists,
-    open_softmax, probabilities, report, smooth_target, true_class,
+    CRAMMER_SINGER, NORM_SUM, NORM_WEIGHT, RATE, Softmax, flow, loss_of, number_of_first, open_lists, open_softmax, report,
+    score_gradient, smooth_target, step_taken, true_class,
 )
 
 cdef enum:
-    MAX_STEPS = 64        # into which the flow of one example is divided at most
     MAX_RIVALS = 16       # classes that one example lowers at most
 
 cdef extern from *:
@@ -46,18 +45,6 @@ cdef inline int reserve(Softmax *q, size_t terms) noexcept nogil:
         if q.inverse == NULL or q.r == NULL:
             return NO_MEMORY
     return OK
-
-
-cdef inline void score_gradient(const Softmax *q, const float *s, float *p) noexcept nogil:
-    """The gradient of the loss by every score."""
-    cdef uint32_t c
-    if q.loss == MULTINOMIAL:
-        probabilities(q, s, p)
-    else:
-        for c in range(q.classes):
-            p[c] = 1 / (1 + expf(-s[c]))
-    for c in range(q.classes):
-        p[c] -= q.labels.target[c]
 
 
 cdef inline void rescale(Softmax *q, const Scratch *s) noexcept nogil:
@@ -104,32 +91,6 @@ cdef inline float multiplier(Softmax *q, const Scratch *s, float weight) noexcep
     q.scalars[NORM_SUM] += <double>weight * norm
     q.scalars[NORM_WEIGHT] += weight
     return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
-
-
-cdef inline void flow(Softmax *q, float *s, float time) noexcept nogil:
-    """Follow the gradient flow of the loss for a time: ds[c]/dt = -reach[c] * dloss/ds[c]."""
-    cdef uint32_t c, i, steps
-    cdef float fastest = 0
-    for c in range(q.classes):
-        fastest = q.reach[c] * fabsf(q.p[c]) if q.reach[c] * fabsf(q.p[c]) > fastest else fastest
-    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MAX_STEPS else MAX_STEPS
-    time = time / steps
-    for i in range(steps):
-        if i:
-            score_gradient(q, s, q.p)
-        for c in range(q.classes):
-            # the step is limited so that it does not pass the end of the flow
-            s[c] -= q.p[c] * (q.reach[c] * time if q.reach[c] * time < 1 else 1)
-
-
-cdef inline float step_taken(const Softmax *q, float weight) noexcept nogil:
-    """The step size at which a step along the gradient is as long as the one that the flow took."""
-    cdef uint32_t c
-    cdef float squares = 0, gradient = 0
-    for c in range(q.classes):
-        squares += q.step[c] * q.step[c]
-        gradient += q.gradient[c]
-    return sqrtf(squares * weight / gradient) if gradient > 0 else -1
 
 
 cdef inline int learn_all(Softmax *q, Scratch *s, float weight) noexcept nogil:

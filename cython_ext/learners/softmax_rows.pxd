@@ -1,9 +1,9 @@
-"""Labels, scores, losses and reports of rows, for learners whose loss is over all classes together.
+"""Labels, scores, losses, their gradient flow and reports of rows, for learners whose loss is over all classes together.
 
 A label is one class, which may be smoothed, or a list of the shares of classes.
 """
 
-from libc.math cimport expf, isfinite, isnan, logf
+from libc.math cimport expf, fabsf, isfinite, isnan, logf, sqrtf
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memset
 
@@ -93,6 +93,7 @@ cdef enum:
     MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
     LOGISTIC = 1
     CRAMMER_SINGER = 2
+    MAX_STEPS = 64         # into which the flow of one example is divided at most
 
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
@@ -147,6 +148,44 @@ cdef inline float probabilities(const Softmax *q, const float *s, float *p) noex
     for c in range(q.classes):
         p[c] = p[c] / total
     return top + logf(total)
+
+
+cdef inline void score_gradient(const Softmax *q, const float *s, float *p) noexcept nogil:
+    """The gradient of the loss by every score."""
+    cdef uint32_t c
+    if q.loss == MULTINOMIAL:
+        probabilities(q, s, p)
+    else:
+        for c in range(q.classes):
+            p[c] = 1 / (1 + expf(-s[c]))
+    for c in range(q.classes):
+        p[c] -= q.labels.target[c]
+
+
+cdef inline void flow(Softmax *q, float *s, float time) noexcept nogil:
+    """Follow the gradient flow of the loss for a time: ds[c]/dt = -reach[c] * dloss/ds[c]."""
+    cdef uint32_t c, i, steps
+    cdef float fastest = 0
+    for c in range(q.classes):
+        fastest = q.reach[c] * fabsf(q.p[c]) if q.reach[c] * fabsf(q.p[c]) > fastest else fastest
+    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MAX_STEPS else MAX_STEPS
+    time = time / steps
+    for i in range(steps):
+        if i:
+            score_gradient(q, s, q.p)
+        for c in range(q.classes):
+            # the step is limited so that it does not pass the end of the flow
+            s[c] -= q.p[c] * (q.reach[c] * time if q.reach[c] * time < 1 else 1)
+
+
+cdef inline float step_taken(const Softmax *q, float weight) noexcept nogil:
+    """The step size at which a step along the gradient is as long as the one that the flow took."""
+    cdef uint32_t c
+    cdef float squares = 0, gradient = 0
+    for c in range(q.classes):
+        squares += q.step[c] * q.step[c]
+        gradient += q.gradient[c]
+    return sqrtf(squares * weight / gradient) if gradient > 0 else -1
 
 
 cdef inline uint32_t rival(const Softmax *q, const float *s, uint32_t true) noexcept nogil:

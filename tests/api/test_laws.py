@@ -19,6 +19,7 @@ CASES = [  # options, and the labels they take; ``battery`` has every learner, w
     *((options, [-1, 1]) for options in ("--dual --l2 1", "--lrq ua2", "--nn 4", "--confidence")),
     ("--dotproduct ua --rank 2 --decay_learning_rate 1", [-1, 1]),
     *((options, [1, 2, 3]) for options in ("--oaa 3", "--multiclass 3", "--filter_tree 3", "--oaa 3 --dual --l2 1")),
+    ("--multiclass 3 --trace 0.05", [1, 2, 3]),
     *((options, [[1.5, -1.0], [0.25, 2.0]]) for options in ("--outputs 2", "--outputs 2 --trace 0.05")),
 ]
 OF_GROUPS = ["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"]  # whose data are text only

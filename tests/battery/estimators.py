@@ -86,6 +86,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--multiclass 3 --dual --l2 1",
         "--multiclass 3 --dotproduct ui --rank 2 --passes 3 --lfl-loss mse",
         "--multiclass 3 --nn 4 --dropout --passes 3",
+        "--multiclass 3 --trace 0.02 --loss_function logistic --passes 3",
         "--filter_tree 3 --coin --passes 2",
         "--filter_tree 3 --lrq ui2 --lrqdropout",
         "--filter_tree 3 --scoring --loss_function hinge --passes 2",

@@ -115,7 +115,6 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass: it has no such penalty; --oaa, a learner for"),
         ("--multiclass 3 --sgd", "--sgd does not go with --multiclass: it has rates of its own; --oaa, a learner"),
         ("--multiclass 3 --min_prediction 0", "--min_prediction does not go with --multiclass: it answers"),
-        ("--multiclass 3 --trace 1", "--trace needs --outputs\n"),
         ("--multiclass 3 --dot-first-t 1", "--dot-first-t needs --dotproduct"),
         ("--costs", "--costs needs --filter_tree"),
         ("--scoring", "--scoring needs --filter_tree"),

@@ -153,6 +153,7 @@ VARIED = {  # options of a learner, and the data: what is varied of it
     ("train classes", "--filter_tree 3 --scoring --dotproduct ui --rank 2"): "-l --power_t",
     ("train numbers", "--nn 4"): "-l",
     ("train targets", "--outputs 3 --trace 0.01 --rank 2"): "-l",
+    ("train classes", "--multiclass 3 --trace 0.01 --rank 2"): "-l",
     ("l1 signs", ""): "--l1 -l",
     ("l1 sequences", "--model crf --loss mira"): "--aggressiveness",
     ("l1 signs", "--solver owlqn"): "--l1",

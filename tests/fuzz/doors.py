@@ -113,7 +113,7 @@ def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
     of_classes = (
         "many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes",
-        "bfgs_multiclass",
+        "bfgs_multiclass", "factored_classes",
     )
     of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)
     groups = b"0:0:0.5 |a c |s d\n|a d\n\n"

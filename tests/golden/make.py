@@ -65,6 +65,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "nn-classes": ("classes", "train", *BITS, "--multiclass", "3", "--nn", "4", "--random_seed", "3"),
     "outputs": ("targets", "train", *BITS, "--outputs", "3", "--passes", "2"),
     "factored": ("targets", "train", *BITS, "--outputs", "3", "--trace", "0.01", "--rank", "2", "--passes", "2"),
+    "factored-classes": ("classes", "train", *BITS, "--multiclass", "3", "--trace", "0.01", "--rank", "2"),
     "outputs-apart": ("targets", "train", *BITS, "--outputs", "3", "--no-shared_rates", "--l1", "1e-4", "--l2", "1e-4"),
     "outputs-quantiles": ("targets", "train", *BITS, "--outputs", "3", *QUANTILES, "--monotone"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),

@@ -1,9 +1,10 @@
-"""Several outputs by a matrix of low rank, in double precision: all rows are penalised after every example."""
+"""Several outputs, or classes, by a matrix of low rank, in double precision: each example penalises all rows."""
 
 import numpy as np
 
 from .gd import Gd
 from .options import Options
+from .softmax import Multiclass
 
 EXACT = 1e-3
 
@@ -13,7 +14,10 @@ class Factored:
 
     def __init__(self, options: Options, start: np.ndarray, rows: int, price: float):
         self.ranges = [Gd(options) for _ in start]  # of labels, and the losses that know them
-        self.price, self.rate = price, float(self.ranges[0].rate)
+        self.begin(start, rows, price, float(self.ranges[0].rate))
+
+    def begin(self, start: np.ndarray, rows: int, price: float, rate: float) -> None:
+        self.price, self.rate = price, rate
         self.b = start.astype(float)
         self.a = np.zeros((rows, start.shape[1]))
         self.g, self.scale, self.h = np.zeros(rows), np.zeros(rows), np.zeros(len(start))
@@ -59,6 +63,9 @@ class Factored:
         latent = self.latent(terms)
         taken = self.move_features(terms, latent, p, labels, weight, most)
         self.a *= np.exp(-self.price * taken * self.row_rates())[:, None]
+        self.move_outputs(labels, weight, most, latent)
+
+    def move_outputs(self, labels, weight, most, latent) -> None:
         norm = latent @ latent
         for c, y in enumerate(labels):
             self.move_output(c, self.clipped(c, self.b[c] @ latent), y, weight, most, latent, norm)
@@ -98,6 +105,34 @@ class Factored:
             step = float(self.ranges[c].current_loss().update(*map(np.float32, (p, y, most, norm * rate))))
             taken = -step / slope
         self.b[c] = (self.b[c] + step * rate * latent) * np.exp(-self.price * taken * rate)
+
+
+class FactoredClasses(Factored):
+    """Classes, with the loss of a ``Multiclass``; a label is a class from 0, or the share of each."""
+
+    def __init__(self, loss: str, start: np.ndarray, rows: int, price: float, rate: float = 0.5):
+        self.loss = Multiclass(loss, len(start), 1)
+        self.loss.edge = 0.03  # an implicit step is found to EXACT
+        self.begin(start, rows, price, rate)
+
+    def run(self, terms, true, weight: float) -> np.ndarray:
+        """The scores before; one update."""
+        scores = self.b @ self.latent(terms)
+        self.learn(terms, scores, true, weight)
+        return scores
+
+    def slopes(self, p: np.ndarray, true) -> np.ndarray:
+        return self.loss.slopes(p, true)
+
+    def move_outputs(self, true, weight, most, latent) -> None:
+        norm, scores = latent @ latent, self.b @ latent
+        slopes = self.slopes(scores, true)
+        self.h += weight * slopes**2 * norm
+        rates = np.divide(1, np.sqrt(self.h), out=np.zeros_like(self.h), where=self.h > 0)
+        change = self.loss.flow(scores, true, norm * rates, most) - scores
+        step = np.divide(change, norm * rates, out=np.zeros_like(change), where=norm * rates > 0)
+        taken = np.linalg.norm(step) / np.linalg.norm(slopes) if slopes.any() and norm else most
+        self.b = (self.b + np.outer(step * rates, latent)) * np.exp(-self.price * taken * rates)[:, None]
 
 
 def implicit_step(ahead, most: float) -> float:

@@ -18,6 +18,7 @@ class Multiclass:
         self.scale = np.zeros(rows)
         self.norm_sum = self.norm_weight = 0.0
         self.on_edge = False  # roundings decide how many steps an example takes
+        self.edge = 1e-3  # how near to another number of steps that is
 
     def scores(self, terms, base=0.0) -> np.ndarray:
         return base + sum((x * self.left(row) for row, x in terms), np.zeros(self.classes))
@@ -100,21 +101,25 @@ class Multiclass:
         for (row, x), rate in zip(terms, rates, strict=True):
             self.w[row] += step * rate * x
 
-    def all(self, terms, s, true, weight, factor) -> None:
-        start, slopes = s.copy(), self.slopes(s, true)
+    def flow(self, s: np.ndarray, true, reach: np.ndarray, time: float) -> np.ndarray:
+        """The scores at the end of the flow."""
+        slopes = self.slopes(s, true)
         self.on_edge |= bool(((abs(slopes) < 1e-6) & (np.array(self.target(true)) > 0)).any())  # nothing but roundings
-        first = slopes
-        reach, rates = self.scan(terms, weight * slopes**2)
-        reach *= factor
-        time, fastest = self.rate * weight, (reach * abs(slopes)).max()
-        length = 4 * fastest * time
-        self.on_edge |= abs(length - round(length)) < 1e-3 and 0 < round(length) <= MAX_STEPS
+        length = 4 * (reach * abs(slopes)).max() * time
+        self.on_edge |= abs(length - round(length)) < self.edge and 0 < round(length) <= MAX_STEPS
         steps = int(length) + 1 if length < MAX_STEPS else MAX_STEPS
         for number in range(steps):
             slopes = self.slopes(s, true) if number else slopes
-            s -= slopes * np.minimum(reach * time / steps, 1)
+            s = s - slopes * np.minimum(reach * time / steps, 1)
+        return s
+
+    def all(self, terms, start, true, weight, factor) -> None:
+        slopes = self.slopes(start, true)
+        reach, rates = self.scan(terms, weight * slopes**2)
+        reach *= factor
+        s = self.flow(start, true, reach, self.rate * weight)
         step = np.divide(s - start, reach, out=np.zeros_like(s), where=reach > 0) * factor
-        self.taken = np.linalg.norm(step) / np.linalg.norm(first) if first.any() else None
+        self.taken = np.linalg.norm(step) / np.linalg.norm(slopes) if slopes.any() else None
         self.move(terms, step, rates)
 
     def margin(self, terms, s, true, weight, factor) -> None:

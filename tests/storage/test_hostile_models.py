@@ -146,6 +146,7 @@ BOMBS = [
     ("outputs", {"outputs": 2**16, "bits": 32}),
     ("bfgs_outputs", {"outputs": 2**16, "bits": 32}),
     ("factored", {"outputs": 2**16, "trace": 1.0, "bits": 32}),
+    ("factored_classes", {"multiclass": 2**24 - 1, "bits": 32}),
     ("bfgs_multiclass", {"multiclass": 2**24 - 1, "bits": 32}),
     ("lfl", {"multiclass": 2**16, "rank": 1, "bits": 32}),
     ("scoring_tree", {"filter_tree": 4096, "rank": 16, "bits": 32}),

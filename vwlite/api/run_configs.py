@@ -338,10 +338,11 @@ def kind_with(name: str) -> type[LearnerConfig]:
 
 
 def needed_by(name: str) -> str:
-    """The options that select the first learner with the option ``name``."""
+    """The options that select the first learner with the option ``name``, or those that do so together with it."""
     kind = kind_with(name)
-    others = [f"--{option}" for option in kind.selected_together if option != name]
-    return " or ".join(f"--{option}" for option in kind.selected_by) or " and ".join(others)
+    beside = [one for one in config_classes() if name in one.selected_together] or [kind]
+    others = [" and ".join(f"--{option}" for option in one.selected_together if option != name) for one in beside]
+    return " or ".join([f"--{option}" for option in kind.selected_by] or others)
 
 
 def typed_as(name: str) -> str:

@@ -186,6 +186,7 @@ REASONS = {
     "dyadic": LATENT,
     "lfl": LATENT,
     "factored": LATENT,
+    "factored_classes": LATENT,
     "nn": NETWORK,
     "vw_nn": NETWORK,
     "nn_classes": NETWORK,

@@ -47,6 +47,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "scoring_tree": ("trees.ScoringTree", "trees.ScoringTreeConfig"),
     "outputs": ("outputs.Outputs", "outputs.OutputsConfig"),
     "factored": ("factored.Factored", "outputs.FactoredConfig"),
+    "factored_classes": ("factored.FactoredClasses", "outputs.FactoredClassesConfig"),
     "vw_rank": ("lrq.VwRank", "lrq.VwRankConfig"),
     "vw_nn": ("nn.VwNn", "nn.VwNnConfig"),
     "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),

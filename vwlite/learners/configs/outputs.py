@@ -1,4 +1,4 @@
-"""Options of several outputs, numbers that are learned from the same features."""
+"""Options of several outputs, numbers that are learned from the same features, and of weights of low rank."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed, refuse
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import MulticlassConfig
 from vwlite.options import again, config, option
 
 MAX_OUTPUTS = 1 << 16
@@ -108,7 +109,8 @@ class FactoredConfig(OutputsConfig):
 
     rank: int = again(DyadicConfig, "rank", 10, low=1, shape=True)
     trace: float = option(
-        0.0, "Penalty, at each example, on the singular values of the weights, features by outputs: few directions.",
+        0.0, "Penalty, at each example, on the singular values of the weights, features by outputs or by classes of "
+        "--multiclass: few directions.",
         section="Outputs", above=0, shown="off", settled=True,
     )
     random_seed: int = random_seed()  # where the rows of the outputs begin
@@ -129,3 +131,35 @@ class FactoredConfig(OutputsConfig):
             raise UsageError("--trace is of the weights of several outputs: it needs --outputs 2 or more")
         refuse(self, REFUSED, "--trace", "--outputs without --trace takes it")
         object.__setattr__(self, "rank", min(self.rank, self.outputs))
+
+
+@config
+class FactoredClassesConfig(MulticlassConfig):
+    """As ``MulticlassConfig``, for weights that are a product of matrices with up to ``multiclass`` columns."""
+
+    rank: int = again(DyadicConfig, "rank", 10, low=1, shape=True)
+    trace: float = again(FactoredConfig, "trace", 0.0, shown="off")
+
+    supports_audit: ClassVar[bool] = False
+    learner: ClassVar[str] = "factored_classes"
+    selected_by: ClassVar[tuple[str, ...]] = ()
+    selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "trace")
+    includes: ClassVar[tuple[str, ...]] = ()
+    exclusivity: ClassVar[str] = "the weights of all classes are one matrix"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.multiclass == 1:
+            raise UsageError("--trace is of the weights of several classes: it needs --multiclass 2 or more")
+        if self.class_loss == "crammer_singer":
+            losses = "--loss_function multinomial or logistic"
+            raise UsageError(f"--trace with --multiclass takes {losses}, not {self.class_loss}")
+        for name in ("average", "group_l1"):
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --trace: --multiclass without --trace takes it")
+        object.__setattr__(self, "rank", min(self.rank, self.multiclass))
+
+    @property
+    def outputs(self) -> int:
+        """The number of columns of the matrix."""
+        return self.multiclass
