@@ -129,8 +129,7 @@ def not_one_of(value: Any, choices: Collection[str], instead: str = "") -> str:
     """That a value is not among ``choices``, with what to use ``instead`` or the one that is spelled most like it."""
     from difflib import get_close_matches
 
-    same = SYNONYMS.get(str(value))
-    near = [] if instead else [same] if same in choices else get_close_matches(str(value), choices, n=1)
+    near = [] if instead else get_close_matches(SYNONYMS.get(str(value), str(value)), choices, n=1)
     return f"{value!r} is not one of {', '.join(choices)}{f' (did you mean {near[0]}?)' if near else instead}"
 
 
@@ -269,10 +268,7 @@ ELSEWHERE = {
     **dict.fromkeys(("loss", "objective", "criterion"), ("--loss_function", "loss_function")),
     **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME", "columns='label=NAME'")),
     **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME", "columns='weight=NAME'")),
-    **dict.fromkeys(
-        ("delimiter", "sep", "separator"),
-        tuple(f"{csv}, which finds commas, semicolons and bars" for csv in ("--format csv", "format='csv'")),
-    ),
+    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which finds it", "format='csv', which finds it")),
     "dsjson": ("--format dsjson", "kind='dsjson'"),
     "early_stopping": ("--early_terminate", "early_terminate"),
     "header": ("--columns header", "columns='header'"),

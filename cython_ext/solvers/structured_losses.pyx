@@ -1,23 +1,33 @@
 """Losses of the best label sequence: stochastic steps and sums of losses (structured perceptron, MIRA, structured hinge), and
-block-coordinate Frank-Wolfe for the structured hinge loss with an L2 penalty (Lacoste-Julien, Jaggi, Schmidt, Pletscher, ICML 2013):
-a step for each sequence towards its label sequence of the largest loss, of the length that is best for the dual.
+block-coordinate Frank-Wolfe for the structured hinge loss with an L2 penalty (Lacoste-Julien, Jaggi, Schmidt, Pletscher, ICML 2013)
+by pairwise steps between label sequences that are kept (Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien, ICML 2016).
 
 A loss is the largest ``cost + score(labels) - score(true labels)`` over the label sequences; see solvers/worst_labels.pxd. The dual
-variables of a sequence are a distribution over its label sequences, of which only marginals matter:
-w = sum over sequences of importance / l2 * (features of the true labels - expected features).
+variables of a sequence are a distribution over its label sequences, of which those with a share are kept:
+w = sum over sequences of importance / l2 * (features of the true labels - expected features). A step moves share from one label
+sequence to another, as much as is best for the dual. Of a label sequence that was found the runs of wrong labels are also kept one by
+one, as one that is wrong in several places needs them in other shares than together.
 """
 
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy
 
 from base.status cimport NO_MEMORY, OK, STOPPED
 from solvers.chain_arrays cimport open_chain
 from solvers.l1_penalties cimport NAIVE, NONE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from solvers.label_chain cimport Chain, Terms, Weights, before_of, reserve_tokens
 from solvers.worst_labels cimport (
-    HAMMING, Difference, Search, add_difference, add_value, close_search, empty, find_worst, inner_product,
-    open_search, squared_norm, subtract_path,
+    HAMMING, Difference, Search, add_difference, close_search, empty, find_worst, open_search, pair_of, squared_norm,
+    subtract_path,
 )
+
+
+cdef enum:
+    STEPS = 8                   # of one sequence at a time
+
+
+cdef double NEAR = 1e-9         # losses that differ by no more are as large as each other
 
 
 cdef struct Rule:
@@ -53,7 +63,7 @@ cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t l
         loss = find_worst(c, row, w, r.cost, search)
         if c.stop[0]:
             return STOPPED
-        subtract_path(c, c.sequence[row], tokens, search.found, d)
+        subtract_path(c, c.sequence[row], tokens, c.label + c.sequence[row], search.found, d)
         size = step_size(r, c.weight[row], loss, eta, d)
         if s.penalty == NAIVE:
             shrink_all(w.weight, weights, eta * s.share)
@@ -136,125 +146,193 @@ def losses(data, pairs, const double[::1] weights, const int64_t[::1] rows, int 
 
 
 cdef struct Dual:
-    double *node                # (tokens, labels) marginals of labels
-    double *way                 # (sequences, labels, labels) expected transitions; with edge features (tokens, labels, labels)
-    double *loss                # (sequences,) expected cost, times importance
+    int32_t *label              # (room, tokens) label sequences that are kept; those of one sequence are in the same columns
+    double *share               # (sequences, room) the probability of each; below 0: none is kept here
+    double *cost                # (sequences,) expected cost, times importance
+    double *loss                # (room,) of the sequence at hand: cost + score - score of the true labels
+    size_t room, tokens
     double l2
-    int cost
+    int kind                    # of cost
 
 
-cdef inline void add_expected(const Terms *terms, int64_t token, const double *expected, Difference *d) noexcept nogil:
-    """Add the features of a token, as often as ``expected`` has each label."""
-    cdef int64_t i, pair
-    cdef double times
-    for i in range(terms.start[token], terms.start[token + 1]):
-        for pair in range(terms.pair_start[terms.feature[i]], terms.pair_start[terms.feature[i] + 1]):
-            times = expected[terms.pair_label[pair]]
-            if times != 0:
-                add_value(d, terms.base + pair, times * terms.value[i])
+cdef inline int32_t *kept_labels(const Chain *c, int64_t row, size_t k, const Dual *s) noexcept nogil:
+    return s.label + k * s.tokens + c.sequence[row]
 
 
-cdef inline bint any_of(const double *values, size_t count) noexcept nogil:
-    cdef size_t i
-    for i in range(count):
-        if values[i] != 0:
-            return True
-    return False
+cdef inline size_t size_of(const Chain *c, int64_t row) noexcept nogil:
+    return c.sequence[row + 1] - c.sequence[row]
 
 
-cdef double *way_of(const Chain *c, const Dual *s, int64_t row, size_t t) noexcept nogil:
-    """The expected transitions into token ``t`` of a sequence, or of the whole sequence."""
-    return s.way + <size_t>(c.sequence[row] + t if c.edges else row) * c.labels * c.labels
-
-
-cdef void turn(const Chain *c, int64_t row, const int32_t *found, double direction, Dual *s) noexcept nogil:
-    """Add ``direction`` to the marginals of the labels found."""
-    cdef size_t labels = c.labels, t, tokens = c.sequence[row + 1] - c.sequence[row]
-    cdef int64_t before
-    for t in range(tokens):
-        s.node[(c.sequence[row] + t) * labels + found[t]] += direction
-        before = before_of(c, c.sequence[row], t)
-        if before >= 0:
-            way_of(c, s, row, t)[found[before] * labels + found[t]] += direction
-
-
-cdef void add_marginals(const Chain *c, int64_t row, const Dual *s, Difference *d) noexcept nogil:
-    """Add the expected features of a sequence."""
-    cdef size_t labels = c.labels, t, i, tokens = c.sequence[row + 1] - c.sequence[row]
-    cdef int64_t token
-    cdef const double *way
-    for t in range(tokens):
-        token = c.sequence[row] + t
-        if any_of(s.node + token * labels, labels):
-            add_expected(&c.state, token, s.node + token * labels, d)
-        if before_of(c, c.sequence[row], t) < 0 if c.edges else t != 1:
-            continue
-        way = way_of(c, s, row, t)
-        for i in range(labels * labels):
-            if way[i] != 0:
-                add_value(d, c.first_transition + i, way[i])
-        if c.edges and any_of(way, labels * labels):
-            add_expected(&c.edge, token, way, d)
-
-
-cdef void scale_marginals(const Chain *c, int64_t row, double factor, Dual *s) noexcept nogil:
-    cdef size_t labels = c.labels, i
-    cdef int64_t tokens = c.sequence[row + 1] - c.sequence[row]
-    cdef double *node = s.node + c.sequence[row] * labels
-    cdef double *way = way_of(c, s, row, 0)
-    for i in range(tokens * labels):
-        node[i] *= factor
-    for i in range((tokens if c.edges else 1) * labels * labels):
-        way[i] *= factor
-
-
-cdef double cost_of(const Chain *c, int64_t row, const int32_t *found, int cost) noexcept nogil:
-    cdef int64_t t
+cdef double cost_of(const Chain *c, int64_t row, const int32_t *label, int kind) noexcept nogil:
+    cdef size_t t
     cdef double wrong = 0
-    for t in range(c.sequence[row + 1] - c.sequence[row]):
-        wrong += found[t] != c.label[c.sequence[row] + t]
-    return wrong if cost == HAMMING else <double>(wrong > 0)
+    for t in range(size_of(c, row)):
+        wrong += label[t] != c.label[c.sequence[row] + <int64_t>t]
+    return wrong if kind == HAMMING else <double>(wrong > 0)
 
 
-cdef double best_length(double slope, double curvature) noexcept nogil:
-    """The step in [0, 1] at which ``slope * step - curvature / 2 * step^2`` is largest."""
-    if slope <= 0:
-        return 0
-    return slope / curvature if slope < curvature else 1
+cdef inline double label_score(const Terms *terms, int64_t token, uint32_t label, const double *weight) noexcept nogil:
+    cdef int64_t i, pair
+    cdef double score = 0
+    for i in range(terms.start[token], terms.start[token + 1]):
+        pair = pair_of(terms, terms.feature[i], label)
+        if pair >= 0:
+            score += terms.value[i] * weight[terms.base + pair]
+    return score
+
+
+cdef double loss_of(const Chain *c, int64_t row, const int32_t *label, const Weights *w, int kind) noexcept nogil:
+    """The cost of labels, and their score less that of the true ones."""
+    cdef int64_t first = c.sequence[row], before
+    cdef size_t labels = c.labels, t, way, true_way
+    cdef const int32_t *right = c.label + first
+    cdef double loss = cost_of(c, row, label, kind)
+    for t in range(size_of(c, row)):
+        if label[t] != right[t]:
+            loss += label_score(&c.state, first + t, label[t], w.weight) - label_score(&c.state, first + t, right[t], w.weight)
+        before = before_of(c, first, t)
+        if before < 0:
+            continue
+        way, true_way = label[before] * labels + label[t], right[before] * labels + right[t]
+        if way == true_way:
+            continue
+        loss += w.weight[c.first_transition + way] - w.weight[c.first_transition + true_way]
+        if c.edges:
+            loss += label_score(&c.edge, first + t, <uint32_t>way, w.weight)
+            loss -= label_score(&c.edge, first + t, <uint32_t>true_way, w.weight)
+    return loss
+
+
+cdef size_t count_kept(int64_t row, const Dual *s) noexcept nogil:
+    cdef size_t k = 0
+    while k < s.room and s.share[row * s.room + k] >= 0:
+        k += 1
+    return k
+
+
+cdef size_t drop_unshared(const Chain *c, int64_t row, Dual *s) noexcept nogil:
+    """Keep the true labels and label sequences that have a share; returns how many."""
+    cdef size_t kept = 1, k
+    cdef double *share = s.share + row * s.room
+    for k in range(1, count_kept(row, s)):
+        if share[k] <= 0:
+            continue
+        if k != kept:
+            memcpy(kept_labels(c, row, kept, s), kept_labels(c, row, k, s), size_of(c, row) * sizeof(int32_t))
+            share[kept] = share[k]
+        kept += 1
+    for k in range(kept, s.room):
+        share[k] = -1
+    return kept
+
+
+cdef size_t keep_next(const Chain *c, int64_t row, size_t count, Dual *s) noexcept nogil:
+    """Keep the label sequence in place ``count``, without a share, unless it is kept already; returns how many are."""
+    cdef size_t k
+    for k in range(count):
+        if not memcmp(kept_labels(c, row, k, s), kept_labels(c, row, count, s), size_of(c, row) * sizeof(int32_t)):
+            return count
+    s.share[row * s.room + count] = 0
+    return count + 1
+
+
+cdef size_t keep_found(const Chain *c, int64_t row, const int32_t *found, Dual *s) noexcept nogil:
+    """Keep the label sequence that was found, after those that have one run of its wrong labels each, as far as there is room.
+    Returns how many are kept.
+    """
+    cdef size_t count = drop_unshared(c, row, s), tokens = size_of(c, row), t = 0, begin
+    cdef const int32_t *right = c.label + c.sequence[row]
+    cdef int32_t *labels
+    while t < tokens and count < s.room:
+        if found[t] == right[t]:
+            t += 1
+            continue
+        begin, labels = t, kept_labels(c, row, count, s)
+        while t < tokens and found[t] != right[t]:
+            t += 1
+        memcpy(labels, right, tokens * sizeof(int32_t))
+        memcpy(labels + begin, found + begin, (t - begin) * sizeof(int32_t))
+        count = keep_next(c, row, count, s)
+    if count < s.room:
+        memcpy(kept_labels(c, row, count, s), found, tokens * sizeof(int32_t))
+        count = keep_next(c, row, count, s)
+    return count
+
+
+cdef void move_share(const Chain *c, int64_t row, const Weights *w, size_t origin, size_t to, double slope, Dual *s,
+                     Difference *d) noexcept nogil:
+    """Move share to labels whose loss is larger by ``slope``, as much as is best for the dual."""
+    cdef double *share = s.share + row * s.room
+    cdef const int32_t *less = kept_labels(c, row, origin, s)
+    cdef const int32_t *more = kept_labels(c, row, to, s)
+    cdef double scale = c.weight[row] / s.l2, curvature, moved
+    subtract_path(c, c.sequence[row], size_of(c, row), less, more, d)
+    curvature = scale * squared_norm(d)
+    moved = share[origin] if slope >= curvature * share[origin] else slope / curvature
+    add_difference(d, moved * scale, w.weight)
+    empty(d)
+    s.cost[row] += moved * c.weight[row] * (cost_of(c, row, more, s.kind) - cost_of(c, row, less, s.kind))
+    share[to] += moved
+    share[origin] = share[origin] - moved if moved < share[origin] else 0
+
+
+cdef void step_to_truth(const Chain *c, int64_t row, const Weights *w, size_t count, Dual *s, Difference *d) noexcept nogil:
+    """Move share between each label sequence and the true labels, whose loss is 0."""
+    cdef double *share = s.share + row * s.room
+    cdef size_t k
+    cdef double loss
+    for k in range(1, count):
+        loss = loss_of(c, row, kept_labels(c, row, k, s), w, s.kind)
+        if loss > NEAR and share[0] > 0:
+            move_share(c, row, w, 0, k, loss, s, d)
+        elif loss < -NEAR and share[k] > 0:
+            move_share(c, row, w, k, 0, -loss, s, d)
+
+
+cdef bint step_between(const Chain *c, int64_t row, const Weights *w, size_t count, Dual *s, Difference *d) noexcept nogil:
+    """Move share from the label sequence of the least loss, of those that have any, to that of the largest; False where all are as
+    large.
+    """
+    cdef double *share = s.share + row * s.room
+    cdef size_t k, to = 0, origin = count
+    for k in range(count):
+        s.loss[k] = loss_of(c, row, kept_labels(c, row, k, s), w, s.kind) if k else 0
+        if s.loss[k] > s.loss[to] + NEAR:
+            to = k
+        if share[k] > 0 and (origin == count or s.loss[k] < s.loss[origin] - NEAR):
+            origin = k
+    if s.loss[to] <= s.loss[origin] + NEAR:
+        return False
+    move_share(c, row, w, origin, to, s.loss[to] - s.loss[origin], s, d)
+    return True
 
 
 cdef int take_dual_steps(const Chain *c, const int64_t *order, size_t first, size_t last, const Weights *w, Dual *s,
                          Search *search) noexcept nogil:
-    cdef size_t j
+    cdef size_t j, step, count
     cdef int64_t row
-    cdef double scale, gained, length
-    cdef Difference *d = &search.difference
     for j in range(first, last):
         row = order[j]
-        if not reserve_tokens(c, c.sequence[row + 1] - c.sequence[row], &search.lattice):
+        if not reserve_tokens(c, size_of(c, row), &search.lattice):
             return NO_MEMORY
-        find_worst(c, row, w, s.cost, search)
+        find_worst(c, row, w, s.kind, search)
         if c.stop[0]:
             return STOPPED
-        scale = c.weight[row] / s.l2
-        turn(c, row, search.found, -1, s)       # now the marginals less those of the labels found
-        add_marginals(c, row, s, d)
-        gained = c.weight[row] * cost_of(c, row, search.found, s.cost) - s.loss[row]
-        length = best_length(gained - s.l2 * scale * inner_product(d, w.weight), s.l2 * scale * scale * squared_norm(d))
-        add_difference(d, length * scale, w.weight)
-        empty(d)
-        scale_marginals(c, row, 1 - length, s)
-        turn(c, row, search.found, 1, s)
-        s.loss[row] += length * gained
+        count = keep_found(c, row, search.found, s)
+        step_to_truth(c, row, w, count, s, &search.difference)
+        for step in range(STEPS):
+            if s.share[row * s.room] > 0 or not step_between(c, row, w, count, s, &search.difference):
+                break
     return OK
 
 
-def dual_steps(data, pairs, double[::1] weights, double[:, ::1] node, double[:, ::1] way, double[::1] loss,
+def dual_steps(data, pairs, double[::1] weights, int32_t[:, ::1] label, double[:, ::1] share, double[::1] expected_cost,
                const int64_t[::1] order, int cost, double l2, size_t first, size_t last):
-    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns a status of base/status.pxd.
+    """Take the steps of the sequences ``first`` to ``last`` (excluded) of a pass in this order, for each after a search for its label
+    sequence of the largest loss; returns a status of base/status.pxd.
 
-    ``node`` float64[tokens, labels], ``way`` float64[sequences or, with edge features, tokens; labels * labels] and ``loss``
-    float64[sequences] as in ``Dual``; ``cost`` as in solvers/worst_labels.pxd.
+    ``label`` int32[room, tokens], ``share`` float64[sequences, room] and ``expected_cost`` float64[sequences] as in ``Dual``;
+    ``cost`` as in solvers/worst_labels.pxd.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef size_t sequences = data.sequence.shape[0] - 1
@@ -262,19 +340,22 @@ def dual_steps(data, pairs, double[::1] weights, double[:, ::1] node, double[:, 
     cdef Dual s
     cdef Search search
     cdef int status = NO_MEMORY
-    if weights.shape[0] != pairs.weights or last > <size_t>order.shape[0] or <size_t>loss.shape[0] != sequences:
-        raise ValueError("the weights, the order or the losses do not fit")
-    if node.shape[0] != data.label.shape[0] or node.shape[1] != c.labels or way.shape[1] != <Py_ssize_t>c.labels * c.labels:
-        raise ValueError("the marginals do not fit")
-    if way.shape[0] != (node.shape[0] if c.edges else loss.shape[0]) or not c.transitions:
-        raise ValueError("the transitions do not fit")
+    if weights.shape[0] != pairs.weights or last > <size_t>order.shape[0] or <size_t>expected_cost.shape[0] != sequences:
+        raise ValueError("the weights, the order or the costs do not fit")
+    if label.shape[1] != data.label.shape[0] or <size_t>share.shape[0] != sequences or share.shape[1] != label.shape[0]:
+        raise ValueError("the labels or their shares do not fit")
+    if label.shape[0] < 2 or not c.transitions or c.states:
+        raise ValueError("the chains do not fit")
     if first >= last:
         return OK
-    s.node, s.way, s.loss, s.l2, s.cost = &node[0, 0], &way[0, 0], &loss[0], l2, cost
+    s.label, s.share, s.cost, s.room, s.tokens = &label[0, 0], &share[0, 0], &expected_cost[0], share.shape[1], label.shape[1]
+    s.l2, s.kind = l2, cost
+    s.loss = <double *>malloc(s.room * sizeof(double))
     w.weight, w.memory = &weights[0], NULL
     w.state_step = w.edge_step = NULL
     with nogil:
-        if open_search(&c, sequences, weights.shape[0], &search):
+        if open_search(&c, sequences, weights.shape[0], &search) and s.loss != NULL:
             status = take_dual_steps(&c, &order[0], first, last, &w, &s, &search)
         close_search(&search)
+        free(s.loss)
     return status

@@ -50,16 +50,22 @@ cdef inline void add_value(Difference *d, int64_t weight, double value) noexcept
     d.value[weight] += value
 
 
+cdef inline int64_t pair_of(const Terms *terms, uint32_t feature, uint32_t label) noexcept nogil:
+    """The pair of a feature and a label; -1: there is none."""
+    cdef int64_t pair
+    for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
+        if terms.pair_label[pair] == label:
+            return pair
+    return -1
+
+
 cdef inline void add_label(const Terms *terms, int64_t token, uint32_t label, double factor, Difference *d) noexcept nogil:
     """Add ``factor`` times the features of a token with this label."""
     cdef int64_t i, pair
-    cdef uint32_t feature
     for i in range(terms.start[token], terms.start[token + 1]):
-        feature = terms.feature[i]
-        for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
-            if terms.pair_label[pair] == label:
-                add_value(d, terms.base + pair, factor * terms.value[i])
-                break
+        pair = pair_of(terms, terms.feature[i], label)
+        if pair >= 0:
+            add_value(d, terms.base + pair, factor * terms.value[i])
 
 
 cdef inline void add_triples(const Chain *c, size_t tokens, const int32_t *label, double factor, Difference *d) noexcept nogil:
@@ -72,28 +78,29 @@ cdef inline void add_triples(const Chain *c, size_t tokens, const int32_t *label
             add_value(d, weight, factor)
 
 
-cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, const int32_t *found, Difference *d) noexcept nogil:
-    """Add the features of the true labels of a sequence, less those of ``found``."""
-    cdef size_t labels = c.labels, t, right, wrong
+cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, const int32_t *one, const int32_t *other,
+                               Difference *d) noexcept nogil:
+    """Add the features of a sequence with the labels ``one``, less those with ``other``."""
+    cdef size_t labels = c.labels, t, way, other_way
     cdef int64_t before
     if c.states:
-        add_triples(c, tokens, c.label + first, 1, d)
-        add_triples(c, tokens, found, -1, d)
+        add_triples(c, tokens, one, 1, d)
+        add_triples(c, tokens, other, -1, d)
     for t in range(tokens):
-        if c.label[first + t] != found[t]:
-            add_label(&c.state, first + t, c.label[first + t], 1, d)
-            add_label(&c.state, first + t, found[t], -1, d)
+        if one[t] != other[t]:
+            add_label(&c.state, first + t, one[t], 1, d)
+            add_label(&c.state, first + t, other[t], -1, d)
         before = before_of(c, first, t)
         if not c.transitions or before < 0:
             continue
-        right, wrong = c.label[first + before] * labels + c.label[first + t], found[before] * labels + found[t]
-        if right == wrong:
+        way, other_way = one[before] * labels + one[t], other[before] * labels + other[t]
+        if way == other_way:
             continue
-        add_value(d, c.first_transition + right, 1)
-        add_value(d, c.first_transition + wrong, -1)
+        add_value(d, c.first_transition + way, 1)
+        add_value(d, c.first_transition + other_way, -1)
         if c.edges:
-            add_label(&c.edge, first + t, <uint32_t>right, 1, d)
-            add_label(&c.edge, first + t, <uint32_t>wrong, -1, d)
+            add_label(&c.edge, first + t, <uint32_t>way, 1, d)
+            add_label(&c.edge, first + t, <uint32_t>other_way, -1, d)
 
 
 cdef inline double squared_norm(const Difference *d) noexcept nogil:
@@ -101,14 +108,6 @@ cdef inline double squared_norm(const Difference *d) noexcept nogil:
     cdef size_t i
     for i in range(d.count):
         total += d.value[d.weight[i]] * d.value[d.weight[i]]
-    return total
-
-
-cdef inline double inner_product(const Difference *d, const double *vector) noexcept nogil:
-    cdef double total = 0
-    cdef size_t i
-    for i in range(d.count):
-        total += d.value[d.weight[i]] * vector[d.weight[i]]
     return total
 
 

@@ -51,6 +51,75 @@ def mean_of_steps(chains, importance, orders, weights, cost, size):
     return total / steps, w
 
 
+class PairwiseSteps:
+    """Twin of ``vwlite.solvers.loglinear.frank_wolfe.FrankWolfe``: ``kept`` has the shares of label sequences."""
+
+    STEPS, NEAR = 8, 1e-9
+
+    def __init__(self, chains, importance, weights, cost, l2, room):
+        self.chains, self.importance, self.cost, self.l2, self.room = chains, importance, cost, l2, room
+        self.w = np.zeros(weights)
+        self.kept = [{tuple(chain.true): 1.0} for chain in chains]
+
+    def run_pass(self, order):
+        for row in order:
+            self.keep(row)
+            kept, true = self.kept[row], tuple(self.chains[row].true)
+            for path in [*kept][1:]:
+                loss = self.losses(row)[path]
+                if loss > self.NEAR and kept[true] > 0:
+                    self.move(row, true, path, loss)
+                elif loss < -self.NEAR and kept[path] > 0:
+                    self.move(row, path, true, -loss)
+            for _ in range(self.STEPS):
+                if kept[true] > 0 or not self.step_between(row):
+                    break
+
+    def step_between(self, row):
+        """Whether there was a step."""
+        loss, kept = self.losses(row), self.kept[row]
+        to, origin = next(iter(kept)), None
+        for path, share in kept.items():
+            if loss[path] > loss[to] + self.NEAR:
+                to = path
+            if share > 0 and (origin is None or loss[path] < loss[origin] - self.NEAR):
+                origin = path
+        if loss[to] <= loss[origin] + self.NEAR:
+            return False
+        self.move(row, origin, to, loss[to] - loss[origin])
+        return True
+
+    def losses(self, row):
+        return losses(self.chains[row], self.w, self.cost)
+
+    def move(self, row, origin, to, slope):
+        """Move as much share as is best for the dual."""
+        chain, weights, kept = self.chains[row], len(self.w), self.kept[row]
+        scale = self.importance[row] / self.l2
+        d = difference(chain, to, weights) - difference(chain, origin, weights)
+        curvature = scale * float(d @ d)
+        moved = kept[origin] if slope >= curvature * kept[origin] else slope / curvature
+        self.w = self.w + moved * scale * d
+        kept[to] += moved
+        kept[origin] -= moved
+
+    def keep(self, row):
+        """Keep the label sequence of the largest loss, of equal ones the first, and those with one of its runs."""
+        loss, true = self.losses(row), tuple(self.chains[row].true)
+        found = max(loss, key=lambda labels: (loss[labels], tuple(-label for label in reversed(labels))))
+        kept = self.kept[row] = {path: share for path, share in self.kept[row].items() if share > 0 or path == true}
+        wrong = [one != other for one, other in zip(found, true, strict=True)]
+        begins = [t for t, is_wrong in enumerate(wrong) if is_wrong and not (t and wrong[t - 1])]
+        for begin in begins:
+            end = next((t for t in range(begin, len(true)) if not wrong[t]), len(true))
+            self.keep_one(kept, true[:begin] + found[begin:end] + true[end:])
+        self.keep_one(kept, found)
+
+    def keep_one(self, kept, path):
+        if len(kept) < self.room:
+            kept.setdefault(path, 0.0)
+
+
 def quadratic_program(chains, importance, weights, cost, l2, tolerance):
     """The largest dual value of the structured hinge loss, by pairwise steps.
 

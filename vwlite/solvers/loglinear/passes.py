@@ -360,16 +360,13 @@ class FrankWolfePasses(Passes):
         return Trained(np.stack([weights, np.zeros_like(weights)]), 0.0, self.solver.passes)
 
     def solver_state(self) -> tuple[JsonObject, Arrays]:
-        return {}, {name: getattr(self.solver, name).copy() for name in FrankWolfe.STATE}
+        return {}, self.solver.state()
 
     def check(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        for name in FrankWolfe.STATE:
-            numbers(arrays, name, np.float64, (-1,) * arrays[name].ndim)
+        FrankWolfe.check(arrays, self.train.problem)
 
     def take_up(self, header: Mapping[str, Any], arrays: Arrays) -> None:
-        for name in FrankWolfe.STATE:
-            array = getattr(self.solver, name)
-            array[:] = numbers(arrays, name, np.float64, array.shape)
+        self.solver.restore(arrays)
         self.solver.passes = self.made
 
 
