@@ -11,6 +11,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -266,6 +267,8 @@ def test_predictions_that_nobody_reads_end_with_their_reader(learn, start, vwlit
             process.stdin.flush()
             if part == 0:
                 process.stdout.close()
+    with suppress(BrokenPipeError):  # of what is still buffered
+        process.stdin.close()
     assert process.wait() == 141
 
 
