@@ -110,7 +110,7 @@ UNKNOWN = {
     "train --model m": "no such option --model (did you mean -f?)",
     "train -o m": "no such option -o (did you mean -f?)",
     "train --no-header": "no such option --no_header (did you mean --columns no-header?)",
-    "train --sep ;": "no such option --sep (did you mean --format csv, which finds it?)",
+    "train --sep ;": "no such option --sep (did you mean --format csv, which finds the delimiter?)",
     "train --num-classes 3": "no such option --num_classes (did you mean --oaa K?)",
     "train --loss logistic": "no such option --loss (did you mean --loss_function?)",
     "train --batch-size 3": "no such option --batch_size ('vwlite train --help' lists",

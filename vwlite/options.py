@@ -252,6 +252,7 @@ def name_option(declared: Any) -> Option:
     )
 
 
+CSV = ("--format csv, which finds the delimiter", "format='csv', which finds the delimiter")
 # What options are called elsewhere, each with those here, of which a command's first is proposed.
 ELSEWHERE = {
     **dict.fromkeys(("epochs", "iterations", "iter", "max_iter", "n_iter", "num_iterations"), ("--passes", "passes")),
@@ -268,7 +269,7 @@ ELSEWHERE = {
     **dict.fromkeys(("loss", "objective", "criterion"), ("--loss_function", "loss_function")),
     **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME", "columns='label=NAME'")),
     **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME", "columns='weight=NAME'")),
-    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which finds it", "format='csv', which finds it")),
+    **dict.fromkeys(("delimiter", "sep", "separator"), CSV),
     "dsjson": ("--format dsjson", "kind='dsjson'"),
     "early_stopping": ("--early_terminate", "early_terminate"),
     "header": ("--columns header", "columns='header'"),
@@ -276,7 +277,6 @@ ELSEWHERE = {
     "no_header": ("--columns no-header", "columns='no-header'"),
     "proba": ("--probabilities",),
 }
-LIKENESS = 0.7  # of an unknown name to one that is proposed
 # Losses as other programs call them.
 SYNONYMS = {"log": "logistic", "log_loss": "logistic", "squared_error": "squared", "mse": "squared", "mae": "absolute"}
 
@@ -293,7 +293,7 @@ def proposals(typed: str, known: Collection[str]) -> list[str]:
         return [here]
     names = {one.lstrip("-").replace("-", "_"): one for one in known if one[:1] != "-" or one.startswith("--")}
     candidates = [one for one in names if one.startswith(name)][:5]
-    return [names[one] for one in candidates or get_close_matches(name, names, n=1, cutoff=LIKENESS)]
+    return [names[one] for one in candidates or get_close_matches(name, names, n=1, cutoff=0.7)]
 
 
 def proposal_text(typed: str, known: Collection[str]) -> str:
