@@ -113,6 +113,13 @@ def test_what_has_none_is_refused(options):
         model.importance_to("|w a1", -2)
 
 
+def test_least_squares_in_memory_are_refused(tmp_path):
+    (tmp_path / "d").write_text("".join(f"{line} |v d{i % 4}\n" for i, line in enumerate(LINES)))
+    model = vwlite.train(tmp_path / "d", "--dotproduct w,v --als --rank 2")
+    with pytest.raises(UsageError, match="or --als"):
+        model.importance_to("|w a1 |v d1", 2)
+
+
 def test_a_model_of_weights_alone_is_refused(tmp_path):
     model = vwlite.Model()
     model.learn(LINES)

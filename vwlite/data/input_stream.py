@@ -41,8 +41,8 @@ UTF_16 = b"\xff\xfe", b"\xfe\xff"  # byte order marks, which spreadsheets and Po
 
 
 def check_encoding(path: str, start: bytes) -> None:
-    """Raises DataError for text in UTF-16."""
-    if start.startswith(UTF_16):
+    """Raises DataError for text in UTF-16: in front of its first character, if that is ASCII, one of two bytes is 0."""
+    if start.startswith(UTF_16) and 0 in start[2:4]:
         raise DataError(f"{path} is in UTF-16, not UTF-8: 'iconv -f UTF-16 -t UTF-8' converts it")
 
 

@@ -14,7 +14,7 @@ from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.abilities import Confident, OwnLines, Querying
+from vwlite.learners.abilities import Confident, OwnLines, Querying, SolvedInMemory
 from vwlite.learners.base import Learner, has_simple_labels
 from vwlite.learners.configs.active import ActiveConfig, ActiveDyadicConfig
 from vwlite.learners.dyadic import Dyadic
@@ -236,10 +236,11 @@ def target_importance_learner(learner: Learner, target: float, raw: bool = False
     moves, for one that has the weights alone, and for a target that the link makes of nothing.
     """
     linear = isinstance(learner, Gd) and learner.config.has_sensitivity
-    if not (linear or isinstance(learner, Dyadic)) or not has_simple_labels(learner) or learner.levels:
+    steps = linear or (isinstance(learner, Dyadic) and not isinstance(learner, SolvedInMemory))
+    if not steps or not has_simple_labels(learner) or learner.levels:
         raise UsageError(
             "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
-            "products, without --levels"
+            "products, without --levels or --als"
         )
     if isinstance(learner, Gd) and learner.stride < learner.column_count(learner.config, True):
         raise UsageError("importances to reach a prediction need the rates of training, which this model does not keep")

@@ -262,13 +262,13 @@ def _create(path: str, target: str, like: str, cleans: bool) -> tuple[int, str]:
 def _create_locked(name: str, mode: int) -> int | None:
     """A new locked file; None when another process removed it as stale before it was locked.
 
-    Raises OSError, and leaves no file then.
+    Raises OSError, and leaves no file then or when a signal comes.
     """
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         if claim(descriptor, name, fcntl.LOCK_EX):
             return descriptor
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)
         os.close(descriptor)

@@ -321,7 +321,11 @@ def tag_sequences(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> 
 
 
 def measure_tagger(
-    tagger: Tagger, corpus: Corpus, asked: list[str] | None, scheme: str | None, refuse: Refuse
+    tagger: Tagger,
+    corpus: Corpus,
+    asked: list[str] | None = None,
+    scheme: str | None = None,
+    refuse: Refuse = None,
 ) -> JsonObject:
     """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged: the metrics
     ``asked`` for, None: all; phrases, by ``scheme``, are counted where labels mark any.
