@@ -239,7 +239,7 @@ def two_runs_are_two_passes(case):
 NO_MORE = {  # what cannot go on, by an option, and what it says
     "--als": "would need all examples that it was fitted to",
     "--dual": "would need all examples that it was fitted to",
-    "margin": "learns with vectors of all examples, which models do not keep",
+    "margin": "learns with label sequences of all examples, which models do not keep",
     "viterbi": "do not store where training stopped",
 }
 

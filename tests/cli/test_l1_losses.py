@@ -89,7 +89,7 @@ def test_dual_variables_are_not_kept(vwlite, header):
     crf(vwlite, "--loss", "margin", "--l2", "1")
     assert not header("m")["resumable"]
     stderr = vwlite("l1", "tags.vw", "-i", "m", "-f", "n", status=2).stderr
-    assert "m cannot be continued: --loss margin --l2 learns with vectors of all examples" in stderr
+    assert "m cannot be continued: --loss margin --l2 learns with label sequences of all examples" in stderr
 
 
 def test_the_memory_of_dual_variables_is_limited(vwlite):

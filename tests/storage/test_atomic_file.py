@@ -12,6 +12,7 @@ import threading
 import pytest
 
 from vwlite.errors import OutputError
+from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import PendingFile, atomic_output, check_writable
 
 not_for_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -254,11 +255,14 @@ def test_a_sync_that_fails_is_an_error(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_that_cannot_be_locked_is_not_left(tmp_path, attempt, monkeypatch):
+@pytest.mark.parametrize(
+    ("failure", "raised"), [(OSError(errno.EIO, "broken"), OutputError), (Interrupted(signal.SIGTERM), Interrupted)]
+)
+def test_a_file_that_cannot_be_locked_is_not_left(tmp_path, attempt, monkeypatch, failure, raised):
     def fail(descriptor, operation):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
+        raise failure
 
     monkeypatch.setattr("fcntl.flock", fail)
-    with pytest.raises(OutputError, match="Input/output error"):
+    with pytest.raises(raised, match=r"broken|terminated"):
         attempt(tmp_path / "m")
     assert os.listdir(tmp_path) == []

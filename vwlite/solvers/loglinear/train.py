@@ -53,7 +53,7 @@ class TrainJob:
     def check(self) -> None:
         """Raises UsageError for what cannot be learned."""
         if self.initial and self.initial.config.dual:
-            why = "--loss margin --l2 learns with vectors of all examples, which models do not keep"
+            why = "--loss margin --l2 learns with label sequences of all examples, which models do not keep"
             raise UsageError(f"{self.initial.path} cannot be continued: {why}")
         check_curriculum(self.config, self.curriculum)
         weights = self.input.class_weights
